@@ -15,7 +15,7 @@ export const benchmarks: readonly Benchmark[] = readdirSync(import.meta.dirname)
   .filter((folder) => existsSync(join(import.meta.dirname, folder, 'main.ts')))
   .map((folder) => ({ name: `bench-${folder}`, file: `bench/${folder}/main.ts` }));
 
-/** Returns the folder of Istio's recorded behaviour beside the repository; undefined if absent. */
+/** Returns the folder of golden data (Istio's behaviour) beside the repository, if it exists. */
 export function goldenFolder(): string | undefined {
   const folder = join(import.meta.dirname, '..', '..', 'shared', 'golden');
   return existsSync(folder) ? folder : undefined;

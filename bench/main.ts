@@ -1,6 +1,6 @@
 /**
  * `make bench [golden folder]`: runs each bench/NAME/main.ts in its own process, in turn. Each
- * writes docs/measurements/bench-NAME.json. Istio's templates come from the golden folder.
+ * run writes docs/measurements/bench-NAME.json. Istio's templates come from the golden folder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ if (named !== undefined && !existsSync(named)) {
   process.exit(2);
 }
 const golden = named === undefined ? goldenFolder() : resolve(named);
-if (golden === undefined) console.log("no folder of golden data: Istio's templates are not measured");
+if (golden === undefined) console.log("there is no folder of golden data, so Istio's templates are not measured");
 const outcomes = benchmarks.map(({ name, file }) => {
   console.log(`\n${name}`);
   const started = Date.now();

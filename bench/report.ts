@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** A stored figure. A number has the unit in its name (`p99Milliseconds`). */
+/** A stored figure. The name of a number contains the unit (`p99Milliseconds`). */
 export type Figure = number | string | boolean | readonly Figure[] | { readonly [name: string]: Figure };
 export type Figures = Readonly<Record<string, Figure>>;
 
@@ -30,7 +30,7 @@ export function writeMeasurement(name: string, figures: Figures): string {
   return path;
 }
 
-/** Returns the commit, with `changed` if the measured code differs from it. */
+/** Returns the commit. Sets `changed` if the measured code differs from the commit. */
 function codeVersion(): { commit: string; changed?: true } {
   const git = (...args: string[]): string => {
     const { status, stdout } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' });

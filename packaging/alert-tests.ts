@@ -1,6 +1,6 @@
 /**
  * Generates promtool rule tests from scrapes of replicas. The series have the names, labels and
- * values of the scrapes. A counter grows every minute as between the scrapes; a gauge is constant.
+ * values of the scrapes. A counter grows each minute as between the scrapes; a gauge is constant.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ function samples(scrape: Scrape): Map<string, { readonly value: number; readonly
 
 const slow = 'SidecarInjectorSlow';
 
-/** Reports whether SidecarInjectorSlow counts: on a busy machine, any fault may raise it. */
+/** Reports whether to check SidecarInjectorSlow, which any fault may raise on a busy machine. */
 function countsSlow({ raises }: AlertCase): boolean {
   return raises.length === 0 || raises.includes(slow);
 }

@@ -1,5 +1,5 @@
 /**
- * Assembles a base image where none can be pulled: Node from npm, and its libraries from Debian.
+ * Assembles a base image from npm's Node and Debian's libraries, for machines that cannot pull one.
  * The base contains no files of this machine. The machine's apt and dpkg state stays unchanged.
  */
 import { execFile, execFileSync } from 'node:child_process';
@@ -66,7 +66,7 @@ export function onPath(program: string): string | undefined {
 }
 
 /**
- * Assembles a base in the user's cache folder, or reuses the cached one.
+ * Assembles a base in the user's cache folder, or reuses the cached base.
  *
  * @returns the folders that together form its root file system, and the packages in them
  */
@@ -100,7 +100,7 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
     await run('npm', ['pack', '--silent', '--pack-destination', building, name]);
     const archive = path.join(building, readdirSync(building)[0] ?? 'nothing');
     const found = createHash('sha512').update(readFileSync(archive)).digest('hex');
-    if (found !== digest) throw new Error(`${name} has SHA-512 ${found}, not packaging/node-version.json's ${digest}`);
+    if (found !== digest) throw new Error(`${name} has SHA-512 ${found}, but node-version.json has ${digest}`);
     const names = ['s,^package/bin,usr/local/bin,', 's,^package,usr/share/doc/node,'].map(
       (each) => `--transform=${each}`,
     );
@@ -110,7 +110,7 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
   return { folder, digest };
 }
 
-/** Returns a folder of the user's cache; fills it if it is missing or older than `days`. */
+/** Returns a folder of the user's cache. Fills a folder that is missing or older than `days`. */
 async function cached(name: string, days: number, fill: (folder: string) => Promise<void>): Promise<string> {
   const { XDG_CACHE_HOME: named = '' } = process.env;
   const cache = path.join(named === '' ? path.join(homedir(), '.cache') : named, 'sidecar-injector');
@@ -122,7 +122,7 @@ async function cached(name: string, days: number, fill: (folder: string) => Prom
   try {
     await fill(building);
     chmodSync(building, 0o755);
-    // A run in another clone may have filled the cache meanwhile.
+    // In the meantime, a run in another clone may have filled the cache.
     if (!isYoung()) {
       rmSync(kept, { recursive: true, force: true });
       renameSync(building, kept);
@@ -156,7 +156,7 @@ async function fetchLibraries(folder: string, architecture: Architecture): Promi
     run('apt-get', [...options, '-q', '-y', ...args], { cwd: path.join(state, 'archives') });
   await apt('update');
   await apt('install', '--download-only', '--no-install-recommends', ...libraries);
-  // For licence texts, and /etc/os-release, which scanners read. `install` would pull in an awk.
+  // Has licence texts, and the /etc/os-release that scanners read. `install` would add an awk.
   await apt('download', 'base-files');
   const archives = readdirSync(path.join(state, 'archives')).filter((name) => name.endsWith('.deb'));
   const packages = archives.sort().map((name) => unpackDebianPackage(path.join(state, 'archives', name), root));

@@ -6,7 +6,7 @@ import path from 'node:path';
 export const licenceRules = JSON.parse(readFileSync(path.join(import.meta.dirname, 'licences.json'), 'utf8')) as {
   /** The SPDX identifiers that are allowed. A package under any other licence stops the build. */
   allowed: string[];
-  /** The folders of packages that another package's published files contain, by that package. */
+  /** The folders of packages that the npm archive of another package contains, by that package. */
   rolledUp: Record<string, string[] | undefined>;
   /** The dependencies of bundled packages that are absent from the bundle. */
   leftOut: Record<string, string[] | undefined>;
@@ -22,7 +22,7 @@ export interface BundledPackage {
   /** The integrity of the registry's archive, from package-lock.json. */
   readonly integrity: string;
   readonly folder: string;
-  /** The package whose published files contain it. */
+  /** The package whose npm archive contains this package. */
   readonly rolledUpIn?: string;
 }
 
@@ -34,7 +34,7 @@ interface Locked {
 }
 
 /**
- * Returns the packages that a bundle's files belong to, ordered by folder.
+ * Returns the packages to which a bundle's files belong, ordered by folder.
  *
  * @throws Error for a licence that is not allowed, and for a dependency missing from the bundle
  */
@@ -53,7 +53,7 @@ export function bundledPackages(files: Iterable<string>): BundledPackage[] {
     for (const dependency of Object.keys(locked[folder]?.dependencies ?? {}))
       if (!names.has(dependency) && !dependency.startsWith('@types/') && !isLeftOut(name, dependency))
         throw new Error(
-          `the bundle does not contain ${dependency}, which ${name} depends on: list it in packaging/licences.json under rolledUp if ${name} contains it, otherwise under leftOut`,
+          `the bundle does not contain ${dependency}, which ${name} depends on: list this dependency in packaging/licences.json, under rolledUp if the npm archive of ${name} contains the dependency, otherwise under leftOut`,
         );
   return found.sort((one, other) => (one.folder < other.folder ? -1 : 1));
 }

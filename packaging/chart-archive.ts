@@ -23,7 +23,7 @@ function readIgnored(): (file: string) => boolean {
   const patterns = readFileSync(`${source}/.helmignore`, 'utf8').split('\n').filter(Boolean);
   for (const pattern of patterns)
     if (!/^(?:\*\.\w+|[\w.-]+\/?)$/.test(pattern))
-      throw new Error(`${source}/.helmignore: "${pattern}" is not supported, only names, *.ending and folder/`);
+      throw new Error(`${source}/.helmignore: "${pattern}" is not supported; use names, *.ending and folder/`);
   return (file) => {
     const parts = file.split('/');
     return patterns.some((pattern) => {

@@ -3,8 +3,8 @@ import type { ScenarioContext } from '../e2e/harness/scenario-context.ts';
 import { found } from '../e2e/harness/wait-for.ts';
 
 /**
- * Checks that upgrades keep the replicas that an autoscaler set. Without metrics it only enforces
- * its bounds. `upgrade` is the helm command that upgrades the release in namespace `system`.
+ * Checks that upgrades keep the replicas that an autoscaler set. Without metrics, an autoscaler
+ * only enforces its bounds. `upgrade` is the helm command for the release in namespace `system`.
  */
 export async function checkAutoscaler(
   context: ScenarioContext,

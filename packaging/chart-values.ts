@@ -12,10 +12,10 @@ import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import { readChart } from '../src/cli/install/chart-files.ts';
 import { renderChart } from '../src/cli/install/render-chart.ts';
 
-/** The fields that Pod Security `restricted` requires; the API server's refusals name them. */
+/** The fields that Pod Security `restricted` requires. The API server's refusals name the field. */
 const settings = ['runAsNonRoot', 'seccompProfile', 'allowPrivilegeEscalation', 'capabilities'];
 
-/** Checks that the API server accepts each value set's objects, and its pods as `restricted`. */
+/** Checks that the API server accepts each value set's objects, in a `restricted` namespace. */
 export async function checkValueSets(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const prefix = 'pod-security.kubernetes.io/enforce';

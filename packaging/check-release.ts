@@ -1,5 +1,5 @@
 /**
- * Makes a release twice, and compares the two. Then npm installs the package, kubectl runs the
+ * Makes a release twice, and compares the results. Then npm installs the package, kubectl runs the
  * plugin, krew installs the plugin, and helm reads the chart.
  */
 import assert from 'node:assert/strict';
@@ -47,7 +47,7 @@ function run(program: string, args: readonly string[], { cwd = scratch, env = {}
   return { status, out: stdout, error: stderr };
 }
 
-/** Runs a program that must exit with 0. Returns its output. */
+/** Runs a program that must exit with status 0. Returns the output. */
 function succeed(program: string, args: readonly string[], surroundings?: Surroundings): string {
   const { status, out, error } = run(program, args, surroundings);
   assert.equal(status, 0, `${program} ${args.join(' ')} exited with ${String(status)}: ${(error + out).slice(-2000)}`);
@@ -98,13 +98,13 @@ async function sameBytes(copy: string): Promise<void> {
     succeed('npm', ['pack', '--loglevel=error', '--pack-destination', scratch], { cwd: copy });
     assert.deepEqual(await contentsOf(inScratch(path.basename(released.npm))), await contentsOf(released.npm));
   });
-  await check('without git and SOURCE_DATE_EPOCH, the release fails and asks for SOURCE_DATE_EPOCH', () => {
+  await check('outside a git clone, the release fails and asks for SOURCE_DATE_EPOCH', () => {
     const env = { SOURCE_DATE_EPOCH: undefined, GIT_CEILING_DIRECTORIES: path.dirname(copy) };
     const { status, error } = makeRelease([], { cwd: copy, env });
     assert.deepEqual([status, error.includes('set SOURCE_DATE_EPOCH')], [1, true], error);
   });
   await check('another folder, umask, time zone, locale and listing order give the same bytes', () => {
-    // A label of the image names the commit.
+    // The release reads the commit from git, for a label of the image.
     symlinkSync(path.join(repository, '.git'), path.join(copy, '.git'));
     const locale = { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' };
     const env = { NODE_OPTIONS: backwards, GIT_OPTIONAL_LOCKS: '0', ...locale };
@@ -112,7 +112,7 @@ async function sameBytes(copy: string): Promise<void> {
     assert.equal(status, 0, error);
     assert.deepEqual(differences(release, inScratch('second')), []);
   });
-  await check('planted: a chart whose files have another time differs', () => {
+  await check('planted: the comparison finds a chart whose files have another time', () => {
     const later = { SOURCE_DATE_EPOCH: String(releaseTime() + 1) };
     makeRelease(['--folder', inScratch('later'), 'chart'], { cwd: repository, env: later });
     cpSync(release, inScratch('planted'), { recursive: true });
@@ -120,7 +120,7 @@ async function sameBytes(copy: string): Promise<void> {
     cpSync(path.join(inScratch('later'), name), path.join(inScratch('planted'), name));
     assert.deepEqual(differences(release, inScratch('planted')), [name]);
   });
-  await check('planted: a chart with another version than package.json stops the release', () => {
+  await check('planted: a version of the chart that differs from package.json stops the release', () => {
     const file = path.join(copy, 'charts/injector-operator/Chart.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*/m, 'version: 9.9.9'));
     const { status, error } = makeRelease([], { cwd: copy });
@@ -131,10 +131,10 @@ async function sameBytes(copy: string): Promise<void> {
 async function npmPackage(): Promise<void> {
   const cwd = inScratch('an empty folder');
   mkdirSync(cwd);
-  // Nothing listens on port 9, so that any request to a registry fails.
+  // Nothing listens on port 9, so any request to a registry fails.
   const env = { HOME: cwd, npm_config_cache: inScratch('cache'), npm_config_registry: 'http://127.0.0.1:9/' };
   const installed = path.join(cwd, 'node_modules', project.name);
-  await check('npm installs the package from its file, offline, and no other package', () => {
+  await check('npm installs the package from its file, offline, and installs no other package', () => {
     succeed('npm', ['install', '--offline', '--no-audit', '--no-fund', released.npm], { cwd, env });
     const names = readdirSync(path.dirname(installed)).filter((name) => !name.startsWith('.'));
     assert.deepEqual(names, [project.name]);
@@ -153,7 +153,7 @@ async function npmPackage(): Promise<void> {
     ];
     assert.deepEqual(wrong, []);
   });
-  await check('npx injector runs version, and the inject command of the README', () => {
+  await check('npx injector runs `version` and the `inject` command of the README', () => {
     const injector = (...args: string[]): string => succeed('npx', ['--no', 'injector', ...args], { cwd, env });
     assert(injector('version').startsWith(`injector ${project.version} `));
     const [sleep, hello] = ['sleep', 'hello'].map((name) => path.join(installed, 'examples', `${name}.yaml`));
@@ -178,7 +178,7 @@ async function kubectlPlugin(): Promise<void> {
     assert(out.startsWith(`injector ${project.version} `), out + error);
   };
 
-  await check('kubectl runs the plugin through a relative link, from folders with blanks in names', () => isRunning());
+  await check('kubectl runs the plugin through a relative link, in folders with blanks in names', () => isRunning());
   await check('the plugin has the output and exit status of the program', () => {
     for (const [file, status] of [['examples/sleep.yaml', 0] as const, ['does not exist.yaml', 2] as const]) {
       const args = ['inject', '-f', file, '--config', 'examples/hello.yaml'];
@@ -214,7 +214,7 @@ async function kubectlPlugin(): Promise<void> {
       assert.equal(status, 0, error);
       isRunning(withPath(path.join(root, 'bin'), all));
     });
-  await check('krew refuses Windows, and an archive with another digest (planted)', () => {
+  await check('krew refuses to install on Windows, and refuses an archive with a wrong digest (planted)', () => {
     const windows = install(released.plugin, inScratch('refused'), ['windows', 'amd64']);
     assert.match(windows.error, /does not offer installation for this/);
     writeFileSync(inScratch('changed'), Buffer.concat([readFileSync(released.plugin), Buffer.of(0)]));
@@ -227,7 +227,7 @@ async function kubectlPlugin(): Promise<void> {
 async function chart(): Promise<void> {
   const helm = await findHelm(console.log);
   for (const command of ['lint --strict', 'show all', 'template injector --include-crds'])
-    await check(`helm ${command} prints the same for the archive and the folder`, () => {
+    await check(`helm ${command} prints the same output for the archive and the folder`, () => {
       const [packed, loose] = [released.chart, paths.chart].map((source) =>
         succeed(helm, [...command.split(' '), source]).replaceAll(source, 'CHART'),
       );

@@ -1,6 +1,6 @@
 /**
- * Compares bills of materials with contents that it determines in another way than `sboms.ts`. As a
- * program, it checks the bundle's bill and planted mistakes; scenario `image` checks the images'.
+ * Compares bills of materials with contents that it determines independently of `sboms.ts`. As a
+ * program, it checks the bundle's bill and planted mistakes; scenario `image` checks image bills.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, type BinaryLike } from 'node:crypto';
@@ -40,8 +40,8 @@ export async function bundleMistakes({ metadata, components }: Bom): Promise<str
   const inside = [...folders].map((folder) => readFileSync(`${folder}/package.json`, 'utf8'));
   const listed = components.filter(({ properties = [] }) => properties.every(({ name }) => name !== rolledUpIn));
   return [
-    ...(unpacked.includes(worker?.text ?? '') ? [] : ['the bundle contains another worker program']),
-    ...(metadata.component.hashes?.[0]?.content === hashOf('sha256', text) ? [] : ['the bundle has another digest']),
+    ...(unpacked.includes(worker?.text ?? '') ? [] : ['the worker program is outdated']),
+    ...(metadata.component.hashes?.[0]?.content === hashOf('sha256', text) ? [] : ['the bill has another digest']),
     ...difference(
       'npm packages',
       inside.map((text) => JSON.parse(text) as Component),
@@ -50,7 +50,7 @@ export async function bundleMistakes({ metadata, components }: Bom): Promise<str
   ];
 }
 
-/** Compares an image's bill with its files: each must belong to a component, with its checksum. */
+/** Compares an image's bill with the files. Each file must belong to a component, and match it. */
 export async function imageMistakes(bom: Bom, root: string, architecture: Architecture, ofBundle: Bom) {
   const { packages } = await assembleBase(architecture, () => undefined);
   const status = 'var/lib/dpkg/status.d';
@@ -65,7 +65,7 @@ export async function imageMistakes(bom: Bom, root: string, architecture: Archit
   const files = execFileSync('find', find, { encoding: 'utf8' }).trimEnd().split('\n');
   const read = (file: string) => readFileSync(path.join(root, file));
   const names = new Set(bom.components.map(({ name }) => name));
-  const mistakes = files.filter((file) => !names.has(owners.get(file) ?? '')).map((file) => `${file} is unknown`);
+  const mistakes = files.filter((file) => !names.has(owners.get(file) ?? '')).map((file) => `${file} is unlisted`);
   const debian: Labelled[] = [];
   for (const file of files.filter((each) => each.startsWith(status))) {
     const note = read(file).toString();
@@ -87,7 +87,7 @@ export async function imageMistakes(bom: Bom, root: string, architecture: Archit
 function difference(kind: string, inside: readonly Labelled[], listed: readonly Labelled[]): string[] {
   const [found, named] = [inside.map(label), listed.map(label)];
   const missing = found.filter((each) => !named.includes(each)).map((each) => `${kind}: ${each} is not listed`);
-  return [...missing, ...named.filter((each) => !found.includes(each)).map((each) => `${kind}: ${each} is absent`)];
+  return [...missing, ...named.filter((each) => !found.includes(each)).map((each) => `${kind}: ${each} is missing`)];
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -10,7 +10,7 @@ import { buildProgram } from '../e2e/harness/build.ts';
 const folder = '.github/workflows';
 const pinned = /^\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
 
-/** Returns the mistakes in a workflow, one a line. */
+/** Returns the mistakes in a workflow, one per line. */
 function mistakesIn(actionlint: string, file: string, text: string): string {
   const used = [...text.matchAll(/\buses: (.*)$/gm)].map(([, action = '']) => action);
   const loose = used.filter((action) => !action.startsWith('./') && !pinned.test(action));

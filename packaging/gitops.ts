@@ -84,7 +84,7 @@ export async function checkDiffs(context: ScenarioContext, method: string, flags
   await context.checkNow(`${method}: control: the diff shows an edit`, async () => {
     return /^1: [^]*\+ .*example.com\/other:1/m.test(await kubectl('diff', ...flags, '-f', edited));
   });
-  // The tag goes first, because it uses the InjectorConfigs.
+  // Delete the tag first, because it uses the InjectorConfigs.
   for (const file of files.slice(2).reverse()) await kubectl('delete', '-f', file);
   await operator.stop();
   await kubectl('delete', '-f', chart);

@@ -11,7 +11,7 @@ const { version } = shippedNode;
 if (platform === 'linux' && (arch === 'x64' || arch === 'arm64')) {
   const { folder } = await fetchNode(arch, (line) => console.log(line));
   const programs = path.join(folder, 'usr/local/bin');
-  // Fails in every child that runs another Node version. Operators run on process.execPath.
+  // The guard fails in children that run another Node version. Operators run on process.execPath.
   const guard = `if(process.versions.node!=='${version}')throw(new(Error)('this_is_Node_'+process.version))`;
   const selected = process.argv.length > 2 ? process.argv.slice(2) : ['--core'];
   console.log(`with Node ${version}:`);

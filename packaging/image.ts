@@ -1,4 +1,4 @@
-/** The image: its build context, and archives of it for each architecture. */
+/** Writes the build context of the image, and an archive of the image for each architecture. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,7 +76,7 @@ async function writeImageArchive(folder: string, architecture: Architecture, rep
  * Builds the image with a tool that reads Containerfiles.
  *
  * @param tool docker, podman or buildah, and its global flags
- * @param options the flags of its command `build`
+ * @param options the flags of the tool's command `build`
  */
 export async function buildImage(tool: string[], options: string[], tag: string, report: Report): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'injector-context-'));
@@ -114,7 +114,7 @@ export async function buildImage(tool: string[], options: string[], tag: string,
   }
 }
 
-/** Returns flags that label the image with its base. Scanners find images on old bases by it. */
+/** Returns flags that label the image with its base. With it, scanners find images on old bases. */
 function baseLabels(): string[] {
   if (chosenBase === undefined) return [];
   const [name = '', digest] = chosenBase.split('@');

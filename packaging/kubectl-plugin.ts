@@ -51,7 +51,7 @@ function krewManifest(archive: string, sha256: string): string {
         ].join('\n'),
         platforms: [
           {
-            // Windows runs no shell scripts: its users install the npm package instead.
+            // Windows does not run shell scripts; Windows users install the npm package instead.
             selector: {
               matchExpressions: [within('os', ['darwin', 'linux']), within('arch', ['amd64', 'arm64'])],
             },

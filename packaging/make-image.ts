@@ -9,7 +9,7 @@ import { project } from './project.ts';
 
 const tools = ['docker', 'podman', 'buildah'];
 
-/** Returns why a tool does not work here, if so. `docker version` also detects a missing daemon. */
+/** Returns the problem of a tool that does not work. `docker version` also needs the daemon. */
 function problemOf(tool: string): string | undefined {
   try {
     execFileSync(tool, [tool === 'docker' ? 'version' : 'info'], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const program = candidates.find((tool) => problemOf(tool) === undefined);
   if (program === undefined) {
     const problems = candidates.map((tool) => `${tool} ${problemOf(tool) ?? ''}`);
-    throw new Error(`building needs one of ${tools.join(', ')}: ${problems.join('; ') || `not ${chosen}`}`);
+    throw new Error(`building needs one of ${tools.join(', ')}: ${problems.join('; ') || `unknown ${chosen}`}`);
   }
   const lacking = assemblyLacks();
   if (chosenBase === undefined && lacking !== undefined)

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { project, releaseTime } from './project.ts';
 import { packTarGz } from './reproducible-tar.ts';
 
-/** Writes NAME-VERSION.tgz. In an archive of `npm pack`, file modes would depend on the umask. */
+/** Writes NAME-VERSION.tgz. In an archive from `npm pack`, modes would depend on the umask. */
 export async function writeNpmPackage(folder: string): Promise<string[]> {
   const list = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'];
   const [packed] = JSON.parse(execFileSync('npm', list, { encoding: 'utf8' })) as [{ files: { path: string }[] }];

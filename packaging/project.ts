@@ -35,11 +35,11 @@ export function checkVersions(): void {
   };
   for (const [where, other] of Object.entries(found))
     if (other !== project.version)
-      throw new Error(`${where} is ${other}, but package.json has version ${project.version}: make them the same`);
+      throw new Error(`${where} is ${other}, but package.json has version ${project.version}: make the versions equal`);
 }
 
 /**
- * Returns the time of a release's files in seconds since 1970: SOURCE_DATE_EPOCH, or the commit's.
+ * Returns the time of a release's files in seconds since 1970: SOURCE_DATE_EPOCH or commit time.
  * @throws Error if both are unknown
  */
 export function releaseTime(): number {

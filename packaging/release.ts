@@ -22,7 +22,7 @@ const artefacts: Readonly<Record<string, Write>> = {
   chart: writeChartArchive,
   manifest: copyInstallManifest,
   image: writeImages,
-  // After the image, whose contents it lists.
+  // After `image`, because the bills list the contents of the image.
   sboms: writeSboms,
 };
 
@@ -44,12 +44,12 @@ async function main(): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`unknown artefact ${unknown.join(', ')}; the artefacts are ${Object.keys(artefacts).join(', ')}`);
   checkVersions();
-  // For child processes.
+  // Child processes also read this variable.
   process.env['SOURCE_DATE_EPOCH'] = String(releaseTime());
   const { folder } = values;
   if (existsSync(folder) && !existsSync(path.join(folder, 'SHA256SUMS')))
     throw new Error(
-      `${folder} exists but is not a release (no SHA256SUMS): remove it, or choose another with --folder`,
+      `${folder} exists but is not a release (no SHA256SUMS): remove it, or choose another folder with --folder`,
     );
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -23,7 +23,7 @@ export interface Component {
 
 export type Bom = ReturnType<typeof billOf>;
 
-/** The property that names the package whose published files contain a package. */
+/** The property of a package inside another package's npm archive: the name of that package. */
 export const rolledUpIn = 'sidecar-injector:rolled-up-in';
 
 export const bundleBomName = `${project.name}-${project.version}.cdx.json`;
@@ -75,7 +75,7 @@ async function bundleBom(): Promise<Bom> {
   }
 }
 
-/** Returns the bill of an image. It lists what an assembled base contains, not a chosen one. */
+/** Returns the bill of an image. Lists the contents of an assembled base, not of a chosen base. */
 async function imageBom(archive: string, architecture: Architecture, ofBundle: Bom): Promise<Bom> {
   const index = execFileSync('tar', ['-xOf', archive, './index.json'], { encoding: 'utf8' });
   const { manifests } = JSON.parse(index) as { manifests: [{ digest: string }] };
@@ -112,7 +112,7 @@ function licensed(licence: string): NonNullable<Component['licenses']> {
   return [/^[\w.-]+$/.test(licence) ? { license: { id: licence } } : { expression: licence }];
 }
 
-/** Omits serial number and time, so that the same contents give the same bytes. */
+/** Returns a bill without serial number and time, so that the same contents give the same bytes. */
 function billOf(component: Component, components: readonly Component[], isComplete = true) {
   return {
     bomFormat: 'CycloneDX',

@@ -1,7 +1,7 @@
 /**
  * Measures cache hits per pod by V8's execution counts (Profiler.startPreciseCoverage), and sends
  * them to the parent, bench/engine/main.ts. V8 counts blocks only in functions that it compiles
- * after counting starts, so no injection may run before.
+ * after counting starts, so counting must start before the first injection.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -10,10 +10,10 @@ import { pathToFileURL } from 'node:url';
 import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import { loadInjector } from '../../src/inject/injector.ts';
 import { safe, setup } from './configurations.ts';
-import { injectAll, parsed } from './injections.ts';
+import { injectAll, parsePods } from './injections.ts';
 import { neverSeen, newPods, type PodMaker } from './pods.ts';
 
-/** Statements that the engine executes only on a cache hit, by cache. */
+/** Statements that the engine executes only on a hit of the cache. */
 const hits: readonly (readonly [cache: string, file: string, statement: string])[] = [
   ['statements', 'src/template/exec/remembered-list.ts', 'execution.note(memory.slots);'],
   ['texts', 'src/inject/render/template-outputs.ts', 'return this.#last;'],
@@ -35,14 +35,14 @@ async function hitsSince(): Promise<Hits> {
   for (const [cache, file, statement] of hits) {
     const path = join(import.meta.dirname, '../..', file);
     const offset = readFileSync(path, 'utf8').indexOf(statement);
-    if (offset < 0) throw new Error(`${file} does not have \`${statement}\``);
+    if (offset < 0) throw new Error(`${file} does not contain \`${statement}\``);
     const script = result.find(({ url }) => url === pathToFileURL(path).href);
-    // The innermost range around the statement counts the statement.
-    const [own] = (script?.functions ?? [])
+    // The innermost range that contains the statement has the count of its executions.
+    const [innermost] = (script?.functions ?? [])
       .flatMap(({ ranges }) => ranges)
       .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)
       .sort((left, right) => left.endOffset - left.startOffset - (right.endOffset - right.startOffset));
-    counts[cache] = (counts[cache] ?? 0) + (own?.count ?? 0);
+    counts[cache] = (counts[cache] ?? 0) + (innermost?.count ?? 0);
   }
   return counts;
 }
@@ -51,11 +51,11 @@ const count = 500;
 
 async function measure(files: ConfigurationFiles, pods: PodMaker): Promise<Hits> {
   const injector = loadInjector(files);
-  injectAll(injector, parsed(pods, count));
+  injectAll(injector, parsePods(pods, count));
   await hitsSince();
-  injectAll(injector, parsed(pods, count));
-  const used = await hitsSince();
-  return Object.fromEntries(Object.entries(used).map(([cache, times]) => [cache, times / count]));
+  injectAll(injector, parsePods(pods, count));
+  const hitsOfPods = await hitsSince();
+  return Object.fromEntries(Object.entries(hitsOfPods).map(([cache, times]) => [cache, times / count]));
 }
 
 const { files, review } = setup(process.argv[2]);

@@ -13,7 +13,7 @@ const settings = JSON.stringify({
 });
 
 /** A small template of our own that injects a proxy, so that the steps after the merge run too. */
-const own = [
+const proxyTemplate = [
   'policy: enabled',
   'defaultTemplates: [proxy]',
   'templates:',
@@ -36,20 +36,20 @@ const own = [
 ].join('\n');
 
 const ownConfiguration: ConfigurationFiles = {
-  config: own,
+  config: proxyTemplate,
   values:
     '{"global": {"hub": "registry.example.com", "tag": "1"}, "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}',
   mesh: 'defaultConfig: {proxyMetadata: {A: "1", B: "2"}}',
   settings,
 };
 
-/** Returns the configuration with annotation preset Safe. */
+/** Returns a copy of the configuration that uses annotation preset Safe. */
 export function safe(files: ConfigurationFiles): ConfigurationFiles {
   const annotationOverrides = { preset: 'Safe', allow: [] };
   return { ...files, settings: JSON.stringify({ ...(JSON.parse(files.settings) as object), annotationOverrides }) };
 }
 
-/** Returns the configuration and review of a folder of golden data, or our own. */
+/** Returns the configuration and the review from a folder of golden data, or our own ones. */
 export function setup(golden: string | undefined): { files: ConfigurationFiles; review: string } {
   return golden === undefined
     ? { files: ownConfiguration, review: reviewOf(sizedPods(2, 10)(0)) }

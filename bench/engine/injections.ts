@@ -5,7 +5,7 @@ import type { PodMaker } from './pods.ts';
 let made = 0;
 
 /** Returns `count` parsed pods that no earlier call returned. */
-export function parsed(pods: PodMaker, count: number): Record<string, unknown>[] {
+export function parsePods(pods: PodMaker, count: number): Record<string, unknown>[] {
   return Array.from({ length: count }, () => JSON.parse(pods(made++)) as Record<string, unknown>);
 }
 

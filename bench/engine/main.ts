@@ -13,14 +13,14 @@ import { loadInjector, type Injector } from '../../src/inject/injector.ts';
 import { type Figures, writeMeasurement } from '../report.ts';
 import { setup } from './configurations.ts';
 import { phaseOf } from './phases.ts';
-import { injectAll, parsed } from './injections.ts';
+import { injectAll, parsePods } from './injections.ts';
 import { neverSeen, newPods, sizedPods, type PodMaker } from './pods.ts';
 import { profileRun } from './profile.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Returns the CPU milliseconds of all threads, compiler and garbage collector included. */
+/** Returns the CPU milliseconds of all threads, including compiler and garbage collector. */
 function cpuMilliseconds(run: () => void): number {
   const before = process.cpuUsage();
   run();
@@ -32,11 +32,11 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Returns the CPU milliseconds per pod, as the median of rounds. */
+/** Returns the CPU milliseconds per pod: the median of all rounds. */
 function measure(injector: Injector, pods: PodMaker, count: number, rounds = 9): number {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const batch = parsed(pods, count);
+    const batch = parsePods(pods, count);
     times.push(
       cpuMilliseconds(() => {
         injectAll(injector, batch);
@@ -46,11 +46,11 @@ function measure(injector: Injector, pods: PodMaker, count: number, rounds = 9):
   return median(times);
 }
 
-/** Returns the allocated bytes per pod: the growth of the heap between collections. */
+/** Returns the allocated bytes per pod: the growth of the heap between garbage collections. */
 function allocated(injector: Injector, pods: PodMaker): number {
   const batch = 10;
   const bytes = Array.from({ length: 15 }, () => {
-    const list = parsed(pods, batch);
+    const list = parsePods(pods, batch);
     collectGarbage();
     const heap = process.memoryUsage().heapUsed;
     injectAll(injector, list);
@@ -63,8 +63,8 @@ async function report(title: string, injector: Injector, pods: PodMaker): Promis
   measure(injector, pods, 300, 4);
   const milliseconds = measure(injector, pods, 300);
   const bytes = allocated(injector, pods);
-  console.log(`${title}: ${milliseconds.toFixed(3)} ms CPU, ${Math.round(bytes / 1024)} KiB allocated a pod`);
-  const batch = parsed(pods, 2000);
+  console.log(`${title}: ${milliseconds.toFixed(3)} ms CPU, ${Math.round(bytes / 1024)} KiB allocated per pod`);
+  const batch = parsePods(pods, 2000);
   const shares = await profileRun(() => {
     injectAll(injector, batch);
   }, phaseOf);
@@ -116,25 +116,25 @@ console.log(golden === undefined ? 'our own templates' : "Istio's default set-up
 const loading = cpuMilliseconds(() => loadInjector(files));
 const injector = loadInjector(files);
 const cold = [1, 9, 90, 900].map((count) => {
-  const batch = parsed(neverSeen(review), count);
+  const batch = parsePods(neverSeen(review), count);
   return `${(
     cpuMilliseconds(() => {
       injectAll(injector, batch);
     }) / count
   ).toFixed(2)} (${count})`;
 });
-/** Measures and prints the cache hits per pod. Text copied from a pod never seen must have none. */
+/** Measures and prints the cache hits per pod. No text from a pod never seen may cause a hit. */
 async function cacheHits(): Promise<Figures> {
   const child = fork(join(import.meta.dirname, 'cache-hits.ts'), golden === undefined ? [] : [golden]);
   const [hits] = (await once(child, 'message')) as [Record<string, Record<string, number>>];
   for (const [pods, counts] of Object.entries(hits)) {
     const each = Object.entries(counts).map(([cache, times]) => `${cache} ${times.toFixed(2)}`);
-    console.log(`${pods}, cache hits for each: ${each.join(', ')}`);
+    console.log(`${pods}: cache hits per pod: ${each.join(', ')}`);
   }
   return hits;
 }
 
-console.log(`loading ${loading.toFixed(0)} ms; the first pods, ms each: ${cold.join(', ')}`);
+console.log(`loading took ${loading.toFixed(0)} ms; milliseconds of the first pods: ${cold.join(', ')}`);
 const figures: Figures = {
   templates: golden === undefined ? 'our own' : "Istio's default set-up",
   loadingMilliseconds: loading,

@@ -1,6 +1,6 @@
 import type { Frame } from './profile.ts';
 
-/** Folders and files of the engine, and the phases of their time. The first match wins. */
+/** Folders and files of the engine, each with the phase of its time. The first match wins. */
 const phases: readonly (readonly [string, string])[] = [
   ['/src/inject/patch/', 'patch'],
   ['/src/inject/pod/carry-over', 'carry over'],
@@ -19,7 +19,7 @@ const phases: readonly (readonly [string, string])[] = [
   ['/src/inject/', 'rest of the engine'],
 ];
 
-/** Files that several phases share: their time belongs to the caller's phase. */
+/** Files that several phases share. Their time belongs to the phase of the caller. */
 const shared = [
   '/src/inject/patch/json-value',
   '/src/inject/patch/json-equal',
@@ -31,7 +31,7 @@ const shared = [
   '/src/template/go-string',
 ];
 
-/** Returns the phase of an injection that a frame belongs to; undefined for shared files. */
+/** Returns the phase to which the time of a frame belongs; undefined for shared files. */
 export function phaseOf({ functionName, url }: Frame): string | undefined {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(program)' || functionName === '(idle)') return 'outside JavaScript';

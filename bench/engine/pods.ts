@@ -1,6 +1,6 @@
 import { withPort } from '../server/pod-reviews.ts';
 
-/** Returns the n-th pod of a measurement as JSON. Benchmarks do not measure its parsing. */
+/** Returns the n-th pod of a measurement as JSON. The benchmarks do not measure parsing. */
 export type PodMaker = (index: number) => string;
 
 interface ReviewText {
@@ -48,7 +48,7 @@ export function neverSeen(review: string): PodMaker {
   return (index) => withPort(made(index), index);
 }
 
-/** Returns pods of a size, each with a different number in its texts. */
+/** Returns pods of one size. Each pod has a different number in its texts. */
 export function sizedPods(containers: number, environment: number): PodMaker {
   return numbered({
     metadata: {
@@ -73,7 +73,7 @@ export function sizedPods(containers: number, environment: number): PodMaker {
   });
 }
 
-/** Returns the body of a review with a pod. */
+/** Returns the body of a review that contains a pod. */
 export function reviewOf(pod: string): string {
   return `{"request":{"object":${pod}}}`;
 }

@@ -11,7 +11,7 @@ export interface Frame {
 
 /**
  * Profiles a run and adds up the samples by name.
- * @param nameOf returns the name for the time of a frame; undefined to use the name of its caller
+ * @param nameOf returns the name for the time of a frame; undefined means the name of the caller
  */
 export async function profileRun(
   run: () => void,

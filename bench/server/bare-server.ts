@@ -2,8 +2,8 @@ import { createServer } from 'node:https';
 import { bytesToAnswer, type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
 /**
- * Starts a server that does the minimum of a webhook in Node: TLS, receive, parse, answer. Results
- * are multiples of its cost, so that figures of different machines are comparable.
+ * Starts a minimal webhook in Node, which receives, parses and answers over TLS. Results are
+ * multiples of this webhook's cost, so that figures from different machines are comparable.
  */
 export async function startBareServer(): Promise<BenchmarkedServer> {
   const { certificatePem, privateKeyPem } = await certificatePair();

@@ -10,7 +10,7 @@ export interface BenchmarkedServer {
   reused(): Promise<number>;
 }
 
-/** The header with the length of the bare server's answer, so that both servers answer alike. */
+/** The request header with the length of our server's answer, which the bare server imitates. */
 export const answerBytesHeader = 'x-answer-bytes';
 
 export function bytesToAnswer(request: IncomingMessage): number {

@@ -14,7 +14,7 @@ import { ConfigurationTrials } from '../../src/server/trial/configuration-trials
 import { ReviewWorker } from '../../src/server/worker/review-worker.ts';
 import { certificatePair } from './benchmarked.ts';
 
-/** A request of the parent: how to load configurations from now on. */
+/** A request from the parent process: how to load configurations until the next request. */
 export interface Changing {
   readonly how: 'not' | 'in steps' | 'at once';
   /** The time from one load to the next, in milliseconds; 0 for no pause. */
@@ -23,11 +23,11 @@ export interface Changing {
   readonly what?: 'values' | 'templates';
 }
 
-/** The answer to the parent, about the time since the last request. */
+/** The answer to the parent process. The figures cover the time since the last request. */
 export interface ChangingReport {
   readonly port: number;
   readonly loads: number;
-  /** The mean time from the start of a load until it is served, in milliseconds. */
+  /** The mean time from the start of a load until the server uses it, in milliseconds. */
   readonly loadMilliseconds: number;
   /** The longest delay of the event loop, in milliseconds. */
   readonly longestDelay: number;

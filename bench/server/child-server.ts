@@ -8,7 +8,7 @@ import type { ServerAnswer } from './server-process.ts';
 /** The server that a {@link ChildServer} runs. */
 export type ServerKind = 'bare' | 'ours';
 
-/** A server in its own process, whose CPU time can be read; from a bundle, as in a release. */
+/** A server in its own process, to measure its CPU time. It runs from a bundle, as in a release. */
 export class ChildServer {
   readonly port: number;
   readonly #child: ChildProcess;

@@ -1,6 +1,6 @@
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
 
-/** The garbage collections of a thread by kind: count, and total and longest milliseconds. */
+/** The garbage collections of a thread by kind: their number, total and longest milliseconds. */
 export type Collections = Readonly<
   Record<string, { readonly count: number; readonly total: number; readonly longest: number }>
 >;
@@ -12,7 +12,7 @@ const kinds = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weak callbacks'],
 ]);
 
-/** Watches the collector of this thread. Returns a function that returns new collections. */
+/** Watches this thread. The result returns the garbage collections since its previous call. */
 export function watchCollections(): () => Collections {
   let seen: Record<string, { count: number; total: number; longest: number }> = {};
   const take = (entries: readonly { readonly duration: number; readonly detail?: unknown }[]): void => {

@@ -18,11 +18,11 @@ export interface Comparison {
   readonly ours: number;
   /** ours / bare: the cost of injection as a multiple of a minimal webhook's cost. */
   readonly ratio: number;
-  /** Milliseconds, with all connections busy. `p99Ratio` is a multiple of the bare server's. */
+  /** Latencies in milliseconds. `p99Ratio` is `p99`, divided by the p99 of the bare server. */
   readonly p50: number;
   readonly p99: number;
   readonly p99Ratio: number;
-  /** The number of reused decisions. */
+  /** The number of decisions that our server reused from its cache. */
   readonly reused: number;
   readonly failed: number;
 }
@@ -30,7 +30,7 @@ export interface Comparison {
 const rounds = 6;
 const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
 
-/** Sends the same load to both servers in turns, so that other work affects both alike. */
+/** Sends the same load to both servers in turns, so that other work affects both servers alike. */
 export async function compareServers(
   bare: ChildServer,
   ours: ChildServer,

@@ -12,7 +12,7 @@ const connections = 8;
 
 /**
  * Measures the latency of new pods, sequentially on one connection, and at random times at 70 % of
- * a core. The bare server gets the same load and shows the influence of generator and machine.
+ * a core. The same load on the bare server shows the influence of load generator and machine.
  */
 export async function measureLatency(bare: ChildServer, ours: ChildServer, reviews: ReviewMaker): Promise<Figures> {
   let sent = 1_000_000;

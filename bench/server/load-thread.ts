@@ -7,7 +7,7 @@ export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly bytes: SharedArrayBuffer;
-  /** The byte offsets of the requests, and of the end of the last one. */
+  /** The byte offsets of the requests, and of the end of the last request. */
   readonly starts: Float64Array<SharedArrayBuffer>;
   /** The due time of each request on clock `monotonic`; undefined to send as soon as possible. */
   readonly due?: Float64Array<SharedArrayBuffer>;
@@ -16,9 +16,9 @@ export interface Load {
 }
 
 export interface LoadReport {
-  /** Milliseconds from when a request was due, or else sent, until its answer; unordered. */
+  /** The latencies in milliseconds, unordered: from `due`, or else from sending, to the answer. */
   readonly latencies: Float64Array;
-  /** How late this thread learned that a request was due, in milliseconds; empty without a pace. */
+  /** How late this thread learned that a request was due, in milliseconds; empty without `due`. */
   readonly lateness: Float64Array;
   readonly failed: number;
   /** The size of the last answer's body. */
@@ -27,7 +27,7 @@ export interface LoadReport {
   readonly problem?: string;
 }
 
-/** Sends one load at a time. Each is prepared before it begins. */
+/** Sends one load at a time. Prepares all requests of the load before it sends the first one. */
 parentPort?.on('message', (load: Load) => {
   run(load).then(
     (report) => parentPort?.postMessage(report),
@@ -50,7 +50,7 @@ async function run({ port, connections, bytes, starts, due, wake }: Load): Promi
   });
   const idle = Array.from({ length: connections }, () => new RawConnection(port));
   const all = [...idle];
-  // Opened before the first request, so that no latency includes a handshake.
+  // Open all connections before the first request, so that no latency includes a handshake.
   await Promise.all(all.map((connection) => connection.open()));
   const latencies = new Float64Array(count);
   const lateness = new Float64Array(due === undefined ? 0 : count);

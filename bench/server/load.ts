@@ -22,9 +22,9 @@ export interface LoadResult {
   readonly failed: number;
   /** The size of the last answer's body. */
   readonly answerBytes: number;
-  /** Sorted, in milliseconds. With a pace, they start at the due time and include lateness. */
+  /** The sorted latencies in milliseconds. With `perSecond`, each starts at the due time. */
   readonly latencies: readonly number[];
-  /** The delays of the load generator, sorted, in milliseconds; empty without a pace. */
+  /** The sorted delays of the load generator in milliseconds; empty without `perSecond`. */
   readonly lateness: readonly number[];
 }
 
@@ -41,8 +41,8 @@ function startThreads(): { readonly sender: Worker; readonly pacer: Worker } {
 }
 
 /**
- * Sends requests from a dedicated thread, all prepared before the first one, to measure the server
- * only. @throws Error if no server answers
+ * Prepares all requests, and then sends them from a dedicated thread, to measure only the server.
+ * @throws Error if no server answers
  */
 export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
   threads ??= startThreads();
@@ -91,7 +91,7 @@ function prepare({ port, path, requests, body, answerBytes }: LoadSettings): Pic
   return { bytes, starts };
 }
 
-/** Milliseconds until the first request is due, in which the sender opens its connections. */
+/** The milliseconds before the first request is due, for opening the connections. */
 const leadTime = 200;
 
 /** Returns due times with exponentially distributed intervals, from a fixed seed. */
@@ -106,7 +106,7 @@ function dueTimes(count: number, perSecond: number): Float64Array<SharedArrayBuf
   return due;
 }
 
-/** Returns a generator of numbers from 0 to 1 (mulberry32, by Tommy Ettinger, public domain). */
+/** Returns a source of numbers from 0 to 1 (mulberry32, by Tommy Ettinger, public domain). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -51,7 +51,7 @@ async function compare(files: ConfigurationFiles, scenarios: readonly Scenario[]
           result.name.padEnd(24),
           `${result.bodyBytes} B in, ${result.answerBytes} B out`.padEnd(26),
           `bare ${result.bare.toFixed(3)} ms, ours ${result.ours.toFixed(3)} ms CPU, ratio ${result.ratio.toFixed(2)}`,
-          `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms (${result.p99Ratio.toFixed(1)} of bare's) at ${connections} connections`,
+          `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms (${result.p99Ratio.toFixed(1)} times bare) at ${connections} connections`,
           `${result.reused} reused, ${result.failed} failed`,
         ].join(' | '),
       );

@@ -10,17 +10,17 @@ import { applyLoad } from './load.ts';
 import { processUsage } from './process-usage.ts';
 import type { ScenarioSet } from './scenarios.ts';
 
-const published = join(import.meta.dirname, '..', '..', 'dist', 'injector.cjs');
+const program = join(import.meta.dirname, '..', '..', 'dist', 'injector.cjs');
 const requests = 50_000;
 /** The number of requests that are prepared at one time. */
 const batch = 5000;
 const connections = 8;
 
-/** Measures start and memory of the released `injector serve`, under full load of distinct pods. */
+/** Measures start and memory of the bundled `injector serve` under full load with distinct pods. */
 export async function measureMemory(folder: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
   const reviews = scenarios.find(({ name }) => name.endsWith('never seen'))?.reviews ?? newPods;
   const port = await freePort();
-  const child = spawn(process.execPath, [published, 'serve', ...(await prepare(folder, files)), `--port=${port}`], {
+  const child = spawn(process.execPath, [program, 'serve', ...(await prepare(folder, files)), `--port=${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '262144' },
   });
@@ -47,7 +47,7 @@ export async function measureMemory(folder: string, { files, scenarios, newPods 
   }
 }
 
-/** Writes the files of the server. Returns the flags that name them. */
+/** Writes the files of the server. Returns flags with their paths. */
 async function prepare(folder: string, { config, values, mesh }: ConfigurationFiles): Promise<string[]> {
   const directory = join(folder, 'configuration');
   mkdirSync(directory, { recursive: true });

@@ -7,8 +7,8 @@ export interface Pace {
   readonly wake: MessagePort;
 }
 
-/** Requests that are due within this time of each other share one message. Milliseconds. */
-const together = 0.05;
+/** The time in milliseconds within which due requests share one message. */
+const sharedMilliseconds = 0.05;
 
 // Wakes the sender when a request is due. Timers of an event loop would be a millisecond late, and
 // busy waiting would take a core from the server.
@@ -16,7 +16,7 @@ parentPort?.on('message', ({ due, wake }: Pace) => {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (const [index, at] of due.entries()) {
     const next = due[index + 1] ?? Infinity;
-    if (next - at < together) continue;
+    if (next - at < sharedMilliseconds) continue;
     const wait = at - monotonic();
     if (wait > 0) Atomics.wait(never, 0, 0, wait);
     wake.postMessage(index);

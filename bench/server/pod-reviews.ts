@@ -18,13 +18,13 @@ export function podReviews(shape: PodShape, distinct: boolean): ReviewMaker {
   return reviewsOf(JSON.stringify(review(shape, distinct ? placeholder : fixed)));
 }
 
-/** Returns reviews like a recorded one. If `distinct`, their first images differ. */
+/** Returns reviews like a recorded review. If `distinct`, the first images differ. */
 export function recordedReviews(recorded: string, distinct: boolean): ReviewMaker {
   const withUid = recorded.replace(/(?<="uid":"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})[0-9a-f]{12}(?=")/, placeholder);
   return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${placeholder}-`) : withUid);
 }
 
-/** Returns reviews that also differ in names, labels and a port, which templates copy. */
+/** Returns reviews whose pods also differ in names, labels and a port, which templates copy. */
 export function neverSeenReviews(recorded: string): ReviewMaker {
   const { request } = JSON.parse(recorded) as { request: { object: { metadata: { labels?: { app?: string } } } } };
   const { app = '' } = request.object.metadata.labels ?? {};
@@ -37,7 +37,7 @@ export function neverSeenReviews(recorded: string): ReviewMaker {
   return (index) => Buffer.from(withPort(reviews(index).toString(), index));
 }
 
-/** Replaces the first containerPort of a JSON text by one of 50,000 ports. */
+/** Replaces the first containerPort in a JSON text with one of 50,000 ports. */
 export function withPort(text: string, index: number): string {
   return text.replace(/"containerPort":\d+/, `"containerPort":${10_000 + (index % 50_000)}`);
 }

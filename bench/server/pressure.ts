@@ -13,7 +13,7 @@ export interface SlowClients extends Pressure {
 
 const headers = 'Host: bench\r\nContent-Type: application/json\r\n';
 
-/** Opens connections that each send one byte per second, and reopens closed ones after 500 ms. */
+/** Opens connections that each send a byte per second. Reopens a closed connection after 500 ms. */
 export function slowClients(port: number, path: string, count: number): SlowClients {
   const sockets = new Set<TLSSocket>();
   let stopped = false;
@@ -45,7 +45,7 @@ export function slowClients(port: number, path: string, count: number): SlowClie
 }
 
 export interface LargeBodies extends Pressure {
-  /** The count of each response status, or error code of a broken connection. */
+  /** The number of outcomes by response status, or by error code of a broken connection. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 

@@ -4,7 +4,7 @@ import { connect, type TLSSocket } from 'node:tls';
 export type Answered = (status: number, bodyBytes: number) => void;
 
 const headEnd = Buffer.from('\r\n\r\n');
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
 /**
  * An HTTP/1.1 connection of a load generator. To avoid measuring the client, it sends a request in
@@ -15,10 +15,10 @@ export class RawConnection {
   #socket: TLSSocket | undefined;
   #done: Answered | undefined;
   /** The received part of an incomplete head. */
-  #head: Buffer = nothing;
+  #head: Buffer = emptyBuffer;
   #status = 0;
   #bodyBytes = 0;
-  /** The missing bytes of the body; undefined until the head is complete. */
+  /** The number of missing bytes of the body; undefined until the head is complete. */
   #left: number | undefined;
   #closes = false;
 
@@ -83,7 +83,7 @@ export class RawConnection {
     this.#bodyBytes = Number(/^content-length: (\d+)$/im.exec(text)?.[1] ?? 0);
     this.#closes = /^connection: close$/im.test(text);
     this.#left = this.#bodyBytes;
-    this.#head = nothing;
+    this.#head = emptyBuffer;
     this.#count(head.length - end - headEnd.length);
   }
 
@@ -102,7 +102,7 @@ export class RawConnection {
     const bodyBytes = this.#bodyBytes;
     this.#done = undefined;
     this.#left = undefined;
-    this.#head = nothing;
+    this.#head = emptyBuffer;
     done?.(status, bodyBytes);
   }
 }

@@ -5,14 +5,14 @@ import { istioKeys } from '../../src/api/injector-config/webhook-keys.ts';
 import type { Scenario } from './compare.ts';
 import { neverSeenReviews, podReviews, recordedReviews, type ReviewMaker } from './pod-reviews.ts';
 
-/** A configuration, its scenarios of comparison, and the pods of latency and memory tests. */
+/** A configuration, the scenarios of `compare`, and the pods for `latency` and `memory`. */
 export interface ScenarioSet {
   readonly files: ConfigurationFiles;
   readonly scenarios: readonly Scenario[];
   readonly newPods: ReviewMaker;
 }
 
-/** Settings without annotationOverrides: the default preset is Istio, like Istio's injector. */
+/** Settings without annotationOverrides, so that preset Istio applies, as in Istio's injector. */
 const istioSettings = {
   revision: 'default',
   delimiters: ['{{', '}}'],
@@ -43,7 +43,7 @@ const hello: ConfigurationFiles = {
 const small = { containers: 2, environment: 10 };
 const skipped = { ...small, labels: { 'sidecar.istio.io/inject': 'false' } };
 
-/** Returns a small template of our own, and pods of several sizes. */
+/** Returns scenarios with a small template of our own, and pods of several sizes. */
 export function ownScenarios(): ScenarioSet {
   return {
     files: hello,
@@ -82,8 +82,8 @@ function recordedFiles(folder: string, settingsText: string): ConfigurationFiles
 }
 
 /**
- * Returns scenarios with preset Safe: pods without an annotation that templates read, with one that
- * steers branches, with one whose text Safe renders twice to check it, and pods never seen.
+ * Returns scenarios with preset Safe: pods without annotations for templates, with an annotation
+ * that steers branches, or with an annotation that Safe renders twice, and pods never seen.
  */
 export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scenarios'> {
   const recorded = readFileSync(join(folder, 'review.json'), 'utf8');

@@ -31,21 +31,21 @@ export async function measureUnderPressure(server: ChildServer): Promise<Figures
   };
   await healthy();
   const before = report('before', await healthy());
-  const slowOnes = slowClients(server.port, path, slow);
-  const largeOnes = largeBodies(server.port, path, large.connections, large.bytes);
+  const slowAttack = slowClients(server.port, path, slow);
+  const largeAttack = largeBodies(server.port, path, large.connections, large.bytes);
   await sleep(3000);
   const during = report(
     'during',
     await healthy(),
-    ` | ${slowOnes.open} slow connections, 19 MiB bodies: ${JSON.stringify(largeOnes.outcomes)}`,
+    ` | ${slowAttack.open} slow connections, 19 MiB bodies: ${JSON.stringify(largeAttack.outcomes)}`,
   );
-  await Promise.all([slowOnes.stop(), largeOnes.stop()]);
+  await Promise.all([slowAttack.stop(), largeAttack.stop()]);
   await sleep(2000);
   const after = report('after', await healthy());
   return {
     slowClients: slow,
     largeBodyBytes: large.bytes,
-    largeBodyOutcomes: largeOnes.outcomes,
+    largeBodyOutcomes: largeAttack.outcomes,
     before,
     during,
     after,

@@ -18,7 +18,7 @@ const seconds = 6;
 const connections = 8;
 /** The load as a share of one core's capacity. */
 const share = 0.7;
-/** Milliseconds after which an idle worker has stopped. */
+/** The milliseconds after which an idle worker has certainly stopped. */
 const idleWorker = defaultWorkerBounds.idle + 2000;
 const large = { connections: 2, bytes: 19 * 1024 * 1024 };
 
@@ -51,8 +51,8 @@ const disturbances: readonly Disturbance[] = [
 ];
 
 /**
- * Measures new pods at random times, at 70 % of a core, while configurations load or large bodies
- * arrive; each also without loading in steps, or without the worker. Then measures loads alone.
+ * Measures the latency of new pods at 70 % of a core while configurations load (in steps or in one
+ * go) or large bodies arrive (with or without the worker). Then measures loads without requests.
  * @param configurationFile contains ConfigurationFiles as JSON
  */
 export async function measureWhileChanging(
@@ -116,14 +116,14 @@ export async function measureWhileChanging(
       console.log(describe(result));
       if (changing.how !== 'not') await sleep(1000);
     }
-    const calm = await measureLoadsAlone(ask, usage);
-    return { underLoad: results, calm };
+    const loadsAlone = await measureLoadsAlone(ask, usage);
+    return { underLoad: results, calm: loadsAlone };
   } finally {
     child.disconnect();
   }
 }
 
-/** Measures the cost and the longest step of a load while no requests arrive. */
+/** Measures the cost and the longest step of loading a configuration while no requests arrive. */
 async function measureLoadsAlone(
   ask: (changing: Changing) => Promise<ChangingReport>,
   usage: () => ProcessUsage,
@@ -134,7 +134,7 @@ async function measureLoadsAlone(
   const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
   const cpuMilliseconds = (usage().cpuMilliseconds - before) / loads;
   console.log(
-    `a load without requests: ${loadMilliseconds.toFixed(0)} ms, ${cpuMilliseconds.toFixed(0)} ms CPU, longest step ${longestDelay.toFixed(1)} ms`,
+    `loading a configuration without requests: ${loadMilliseconds.toFixed(0)} ms, ${cpuMilliseconds.toFixed(0)} ms CPU, longest step ${longestDelay.toFixed(1)} ms`,
   );
   return { loads, loadMilliseconds, cpuMilliseconds, longestDelayMilliseconds: longestDelay };
 }

@@ -1,6 +1,6 @@
 /**
- * Measures microseconds and bytes per execution of a sidecar-sized template, here and in Go in the
- * same run, and how the time grows with the template and its output. Takes about 20 seconds.
+ * Measures microseconds and bytes per execution of a sidecar-sized template, in this project and in
+ * Go, and how the time grows with the template and its output. Takes about 20 seconds.
  *
  *     node --import ./scripts/typescript/register.js bench/template/main.ts
  */
@@ -47,7 +47,7 @@ function row(name: string, { microseconds, bytes }: Measurement): string {
   return `${name.padEnd(32)} ${microseconds.toFixed(1).padStart(9)} µs ${Math.round(bytes).toLocaleString('en').padStart(12)} bytes`;
 }
 
-/** Prints the time for growing templates. It must be linear: the last column stays constant. */
+/** Prints the time for growing templates. The last column must stay constant. */
 function growth(title: string, make: (factor: number) => { text: string; data: unknown }): Record<string, number>[] {
   console.log(title);
   return [1, 4, 16].map((factor) => {

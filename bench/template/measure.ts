@@ -24,7 +24,7 @@ function cpuMicroseconds(): number {
   return user + system;
 }
 
-/** Returns the allocated bytes per execution: the growth of the heap between collections. */
+/** Returns the bytes allocated per execution: the heap's growth between garbage collections. */
 export function bytesOf(run: () => unknown): number {
   const batch = 20;
   const bytes = Array.from({ length: 20 }, () => {
