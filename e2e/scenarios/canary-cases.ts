@@ -140,7 +140,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
   await rollout.check('2 of 4 workloads get v2 at 50 percent', makers, rollout.share(50), away);
   await rollout.ask('resume', 'on');
   await rollout.promotes('after the promotion, all workloads get v2');
-  // The operator writes the status first. Until then, the webhook's path names both revisions.
+  // The operator writes the status before the webhook, whose path names both revisions until then.
   const promoted = /^\/tags\/again\/v2\/[0-9a-f]{8}\/inject$/;
   await rollout.holds('the path of the webhook names only v2', async () => promoted.test(await rollout.path()));
   await rollout.edit('bad', [50, 100]);

@@ -168,7 +168,7 @@ async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManage
   await losses.checkNone('during the switch to a self-signed issuer and a renewal', since);
 }
 
-/** Makes cainjector overwrite our CA bundle. Checks conditions and repairs; returns repairs. */
+/** Makes cainjector overwrite our CA bundle. Checks conditions. Returns the number of repairs. */
 async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertManager): Promise<number> {
   const { context, namespace, names, audit, replicas } = cluster;
   const { client } = context;

@@ -154,7 +154,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     await context.checkNow(`${says}: every replica keeps its certificate`, () => observer.common() === before);
     signer.behavior = 'Sign';
     await observer.waitForOther(before);
-    await losses.checkNone(`${says}, and later signs`, since);
+    await losses.checkNone(`${says}, then the signer signs`, since);
   }
   return answers.length;
 }

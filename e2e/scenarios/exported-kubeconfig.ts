@@ -8,7 +8,7 @@ import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
-// Without `clean`, which would stop this control plane, and `gates` and `bench`, which take long.
+// Omits `clean`, which would stop this control plane. `gates` and `bench` run other targets.
 const targets = ['help', 'e2e-list', 'up', 'kubeconfig', 'demo', 'e2e SCENARIO=label-truth-table', 'down', 'verify'];
 const longTargets = ['build', 'format', 'unit', 'test', 'conformance'];
 

@@ -117,7 +117,7 @@ async function nodeFacts(client: ApiClient) {
 /** New texts for some keys; null removes a key. */
 type Edit = Partial<Record<keyof IstioTexts, string | null>>;
 
-/** Checks that valid edits take effect and invalid edits are reported. Returns how many edits. */
+/** Checks that valid edits take effect and invalid edits are reported. Returns their number. */
 async function checkEdits(context: ScenarioContext, istio: string, texts: IstioTexts, setting: Surroundings) {
   const { client } = context;
   const edit = async ({ mesh, ...others }: Edit): Promise<void> => {

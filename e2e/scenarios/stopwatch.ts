@@ -35,9 +35,9 @@ export const stopwatch: Scenario = {
       return text;
     };
     try {
-      await time('make demo with empty caches', 'make demo', first);
+      await time('make demo, cold: nothing is compiled, nothing is fetched', 'make demo', first);
       await time('make demo in another clone', 'make demo', second);
-      const demo = await time('make demo, second run', 'make demo', second);
+      const demo = await time('make demo, once more', 'make demo', second);
       await time('make test', 'make test', second);
       await time('injector version', 'node dist/injector.cjs version', second);
       seconds['InjectorConfig applied until Ready'] = Number(/Ready after ([\d.]+) s/.exec(demo)?.[1]);

@@ -127,7 +127,7 @@ export const upgrade: Scenario = {
     await rolled.ask('resume', 'to-100');
     await rolled.promotes('after all upgrades and the promotion, all workloads get the canary');
     await checkFields(context, earlier);
-    const created = first + (await losses.checkNone('during the last two changes', { askedSince: gated }));
+    const created = first + (await losses.checkNone('during the last upgrade and downgrade', { askedSince: gated }));
     context.measured({ created, lost: 0, writes: successful, conflicts, earlier: previousRelease });
     return `upgrades to this version and to a later version, and back: 0 of ${created} pods lost; ${successful} writes of webhooks, none repeated; ${conflicts} other writes got 409`;
   },

@@ -35,7 +35,7 @@ function named<Value extends { readonly name: string }>(values: readonly Value[]
   return found;
 }
 
-/** Classes that stalled an earlier version of the operator. */
+/** Classes that are known to have stalled a version of the operator. */
 const known: readonly HostileClass[] = [
   crossed('proxy-config-duration', 'digits-and-seconds'),
   crossed('example.com/note', 'digits-and-a-letter'),
