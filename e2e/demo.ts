@@ -76,7 +76,7 @@ async function isConfirmed(context: string, advertise: string): Promise<boolean>
   const server = loadKubeConfig({ context }).getCurrentCluster()?.server ?? '';
   if (advertise === '') {
     console.error(
-      `The webhook of the demo runs on this machine, and the API server of ${context} must reach it: set its name with\n` +
+      `The webhook of the demo runs on this machine, and the API server of ${context} must reach it: give the DNS name of this machine with\n` +
         `ADVERTISE=<host> (k3d: host.k3d.internal, minikube: host.minikube.internal, kind with Docker Desktop: host.docker.internal)`,
     );
     return false;

@@ -20,7 +20,7 @@ interface Definition extends KubernetesObject {
   status?: { conditions?: ConditionState[] };
 }
 
-/** Applies objects server-side and waits until the API server serves their custom resources. */
+/** Applies objects server-side, and waits until the API server serves each CRD's resources. */
 export async function applyAll(client: ApiClient, objects: KubernetesObject[]): Promise<void> {
   const rank = (object: KubernetesObject) => (early.includes(object.kind) ? early.indexOf(object.kind) : early.length);
   for (const object of [...objects].sort((left, right) => rank(left) - rank(right))) {

@@ -58,7 +58,7 @@ export const csrProvider: Scenario = {
     await checkLeaderKilled(cluster, signer);
     const before = observer.common();
     signer.authority = successor;
-    // Changed terms cause a new request.
+    // A new expirationSeconds causes a new request.
     await applyObject(
       context.client,
       markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
@@ -88,7 +88,7 @@ export const csrProvider: Scenario = {
     await cluster.load.stop();
     await checkRemoval(cluster, signer);
     context.measured({ created, lost: 0, lostAtOnce, renewals: seen, remade });
-    return `${seen} renewals, a new root, ${remade} bad answers: 0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet)`;
+    return `${seen} renewals, a new root, ${remade} bad answers: 0 of ${created} pods lost; the negative control, with a certificate that was not trusted yet, lost ${lostAtOnce}`;
   },
 };
 

@@ -12,7 +12,7 @@ import { waitForRollout, Workloads } from './canary/workloads.ts';
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
-    'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; with restarts, a rollout proceeds without pods from users',
+    'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; if the operator restarts workloads, a rollout proceeds even if users create no pods',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {

@@ -12,7 +12,7 @@ export interface PodExplanation {
   /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
   readonly reason: SkipReason | 'NotSelected' | 'Paused' | 'NotPublished' | 'NotCalled';
   readonly note: string;
-  /** Whether the configuration intends this; otherwise there is an error. */
+  /** True if the rules of the configuration exclude the pod; false if something is wrong. */
   readonly isExpected: boolean;
 }
 
@@ -44,11 +44,14 @@ export function explainSelected(
   }
   const { matchConditions, failurePolicy } = config.spec.webhook;
   const causes = [
-    'the pod was created before the webhook or before the label of its namespace',
+    'the pod was created before the webhook existed or before its namespace got the label',
     ...(failurePolicy === 'Ignore' ? ['the webhook failed, and its failurePolicy is Ignore'] : []),
     ...(matchConditions.length > 0 ? ['one of spec.webhook.matchConditions is false for the pod'] : []),
   ];
-  return unexpected('NotCalled', `not injected: ${named} selects this pod but was not called; ${causes.join(', or ')}`);
+  return unexpected(
+    'NotCalled',
+    `not injected: ${named} selects this pod but was not called; possible causes: ${causes.join(', or ')}`,
+  );
 }
 
 /** Explains why a pod that asks for injection is not selected; undefined if it does not ask. */

@@ -10,7 +10,7 @@ import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
 
 const injectors = {
-  // Omit the cluster name: with a cluster name, Istio's second injection moves a variable.
+  // Omit the cluster name: otherwise, a second injection by Istio moves an environment variable.
   proxy: loadInjector({ ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' }),
   log: loadInjector(logFiles),
   legacy: loadInjector(legacyFiles),
@@ -115,7 +115,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('returns no operation that has no effect or overwrites another operation', () => {
+  it('returns only operations that have an effect and do not overwrite another operation', () => {
     forAny(300, ({ pod, injected }) => {
       const result = injected(pod);
       const written: string[] = [];

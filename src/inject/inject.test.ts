@@ -168,7 +168,7 @@ describe('inject', () => {
   });
 
   it('returns the same pod when an injected pod is injected again', () => {
-    // Omit the cluster name: Istio's second injection would move its variable.
+    // Omit the cluster name: otherwise, a second injection by Istio moves its environment variable.
     const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
     const first = injected(files, podOf({ spec: probed })).pod;
     assert.deepEqual(injected(files, first).pod, first);

@@ -112,7 +112,7 @@ export interface PathFormat {
   readonly read: (parts: readonly string[], at: number) => FoundRoute | undefined;
 }
 
-/** All formats, newest first. The first that all live replicas read is written (docs/adr/0017). */
+/** All formats, newest first. Writers use the first that all replicas can read (docs/adr/0017). */
 export const pathFormats: readonly PathFormat[] = [{ name: '1', write: formatRoute, read: readRoute }];
 
 function readAnyFormat(parts: readonly string[], at: number): FoundRoute | undefined {

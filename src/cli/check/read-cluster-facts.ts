@@ -57,7 +57,7 @@ export async function readConfigurations(client: Reader, configurations: Facts['
   return (target: WebhookTarget): FoundFiles => files.get(keyOf(target)) ?? { unavailable: 'it was not read' };
 }
 
-/** Reads the immutable ConfigMap of a configuration; if its namespace is unknown, by labels. */
+/** Finds the immutable ConfigMap of a configuration by name, or by labels without a namespace. */
 async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
   const name = hashedConfigMapName(injectorConfig, hash);
   const where = namespace === undefined ? name : `${namespace}/${name}`;

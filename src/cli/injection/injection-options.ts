@@ -12,7 +12,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 /** `--annotation-overrides FILE`, for commands that read Istio's format (it has no such field). */
 export function annotationOverridesOption(): Option {
   const description =
-    'YAML with preset (Safe, Istio) and allow: the annotations by which pods may change the templates (default: preset Istio)';
+    'YAML file with the fields "preset" (Safe or Istio) and "allow": the annotations and labels that may change more than values (default: preset Istio)';
   return new Option('--annotation-overrides <file>', description);
 }
 
@@ -45,7 +45,7 @@ export function nativeSidecarsOption(): Option {
 export function kubeletVersionOption(): Option {
   return new Option(
     '--kubelet-version <version...>',
-    'the kubelet versions of the nodes, which decide on native sidecars in mode auto: v1.33.0 …',
+    'the kubelet versions of the nodes, for example v1.33.0; mode auto of --native-sidecars depends on them',
   )
     .argParser((text: string, nodes: NodeFacts[]): NodeFacts[] => {
       if (!/^v?\d{1,3}\.\d{1,3}([.+-].*)?$/.test(text))

@@ -52,7 +52,7 @@ export async function findReleases(client: Pick<ApiClient, 'listAll'>): Promise<
   const objects = [...lists.flat().filter(isOurs), ...items.filter((record) => chartOfRecord(record) === chartName)];
   return [...new Set(objects.flatMap((object) => keyOf(object) ?? []))].sort().map((key) => {
     const [namespace = '', name = ''] = key.split('/');
-    // In applied manifests, only the name of a cluster-wide object contains the release namespace.
+    // In applied manifests, a cluster-wide object states the release namespace only in its name.
     const isNamedAsRelease = ({ metadata }: KubernetesObject): boolean =>
       metadata.labels?.[instanceLabel] === name &&
       `${metadata.namespace ?? ''} ${metadata.name ?? ''}`.includes(namespace);

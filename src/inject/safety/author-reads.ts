@@ -4,9 +4,9 @@ import { namesOf } from './data-paths.ts';
 import { jsonPath } from './json-path.ts';
 import type { TemplateReads } from './template-reads.ts';
 
-/** The use of an annotation or a label in a template. */
+/** How templates use an annotation or a label. */
 export interface Use {
-  /** Whether it controls output that is not its own text. */
+  /** Whether its text controls other output, for example as a condition of an `if`. */
   readonly steers: boolean;
   /** Whether a function parses its text. */
   readonly parsed: boolean;

@@ -12,7 +12,7 @@ const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['sidecar.istio.io/bootstrapOverride', 'it mounts a ConfigMap that configures the proxy'],
   ['sidecar.istio.io/capNetBindService', 'it runs the proxy as user 0 with an added capability'],
   ['sidecar.istio.io/discoveryAddress', 'it chooses the server that configures the proxy'],
-  ['sidecar.istio.io/interceptionMode', 'it decides whether traffic goes through the proxy, and the privileges for it'],
+  ['sidecar.istio.io/interceptionMode', 'it decides whether traffic goes through the proxy, and with which privileges'],
   ['sidecar.istio.io/nativeSidecar', 'it moves the proxy between containers and init containers'],
   ['sidecar.istio.io/proxyImage', 'it chooses the image of the proxy'],
   [imageTypeAnnotation, 'it chooses the image of the proxy'],
@@ -21,7 +21,7 @@ const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['traffic.sidecar.istio.io/*', 'it decides which traffic goes through the proxy'],
 ];
 
-/** Returns why an Istio annotation is known to be structural; `undefined` if it is not. */
+/** Returns why an annotation of Istio is structural (docs/adr/0006); `undefined` if not listed. */
 export function structuralReason(name: string): string | undefined {
   return reasons.find(([pattern]) => matchesName(pattern, name))?.[1];
 }

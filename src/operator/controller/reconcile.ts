@@ -80,7 +80,7 @@ export class RevisionReconciler {
     const { name = '' } = object.metadata;
     const { webhookConfiguration, servingSecret } = objectNames(name);
     const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
-    // A condition reports a webhook of another operator class, since only we write that status.
+    // For a webhook of another operator class, a condition suffices: only we write this status.
     const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
     if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
       refusals.settled(name, 'Installation');

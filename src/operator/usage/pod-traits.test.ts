@@ -11,7 +11,7 @@ describe('statedRevision', () => {
   const rows: [what: string, status: string, spec: unknown, revision: string][] = [
     ['a status of an injector', written, proxied, 'blue'],
     ['a native sidecar', written, { containers: [{ name: 'app' }], initContainers: [{ name: 'proxy' }] }, 'blue'],
-    ['a template without containers', '{"volumes":["v"],"revision":"blue"}', proxied, 'blue'],
+    ['a status that lists no containers', '{"volumes":["v"],"revision":"blue"}', proxied, 'blue'],
     ['a status without its sidecar', written, { containers: [{ name: 'app' }] }, ''],
     ['a pod without a spec', written, undefined, ''],
     ['a pod with invalid containers', written, { containers: [null, 7], initContainers: 'x' }, ''],

@@ -111,7 +111,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('refuses a body that is not a review, with an empty uid', async () => {
+    it('refuses a body that is not a review; the answer has an empty uid', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer(bytesOf({ kind: 'Pod' }));
       const { response } = answeredReview(body);

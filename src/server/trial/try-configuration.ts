@@ -48,8 +48,8 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
 /**
  * Tries the default templates together, and each other template by itself, even if no pod may
  * use it. A template that fails for typical pods is not refused, because it may work for other
- * pods. A template that exceeds the limits for every typical pod is refused: each review would use
- * up its whole time, and then refuse the pod.
+ * pods. A template that exceeds the limits for every typical pod is refused: it would use up the
+ * whole time of each review, and the pod would still be refused.
  */
 function rehearseAll(injector: Injector): Rehearsal {
   const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));

@@ -59,7 +59,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
       startBy: worker.clock() + timeout * 0.9 - allowed,
       allowed,
       task() {
-        // Read the dependencies of the cached decision at the same moment as its inputs.
+        // Read the dependencies at the same moment as the inputs; the cache compares them later.
         dependencies = context.dependencies();
         return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
@@ -72,7 +72,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
           const { decision, encoded } = outcome;
           resolve({ version, request, decision, encoded, dependencies });
         } else {
-          const error = outcome.kind === 'defect' ? outcome.error : 'unexpected comparison';
+          const error = outcome.kind === 'defect' ? outcome.error : 'the worker returned a comparison instead of a decision';
           worker.log.error('the worker failed unexpectedly', { error });
           resolve(refused('crash'));
         }
