@@ -29,18 +29,13 @@ describe('the admission observer', () => {
     [true, ['debug', 'warn']],
     [false, ['warn']],
   ] as const) {
-    it(
-      debug
-        ? 'logs refusals as warnings, and reviews that were allowed at debug'
-        : 'logs only refusals if debug is off',
-      () => {
-        const { observer, log } = observed(debug);
-        observer.decided('revision', podCreation(), allowed('Any'), 0);
-        observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
-        const levels = log.lines.map(({ level }) => level);
-        assert.deepEqual(levels, lines);
-      },
-    );
+    it(debug ? 'logs refusals as warnings, and allowed reviews at debug' : 'logs only refusals if debug is off', () => {
+      const { observer, log } = observed(debug);
+      observer.decided('revision', podCreation(), allowed('Any'), 0);
+      observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
+      const levels = log.lines.map(({ level }) => level);
+      assert.deepEqual(levels, lines);
+    });
   }
 
   it('marks decisions from the cache', async () => {
@@ -83,7 +78,7 @@ describe('the admission observer', () => {
 });
 
 describe('throttle', () => {
-  it('allows a number of events per second; the next allowed event returns how many were suppressed', () => {
+  it('allows some events per second, and the next one says how many were suppressed', () => {
     let now = 5_500;
     const allowance = throttle(() => now, 2);
     assert.deepEqual([allowance(), allowance(), allowance(), allowance()], [0, 0, undefined, undefined]);
