@@ -4,7 +4,7 @@
  *
  *     baseline.ts [--record] [LOG…]
  *
- * LOG is output of e2e/run.ts; without it, the sentences of checks are not compared. gone.txt lists
+ * LOG is a file with output of e2e/run.ts, to compare the sentences of checks. gone.txt lists
  * the lines that were removed on purpose, each with a reason after `#`.
  */
 import assert from 'node:assert/strict';
@@ -82,7 +82,7 @@ async function manifests(): Promise<string[]> {
   return lines;
 }
 
-/** Removes the parts of a sentence that differ by run: words with a digit, and the kills. */
+/** Removes parts of a sentence that differ between runs: words with a digit, and the kills. */
 function constantPart(sentence: string): string {
   return sentence
     .replaceAll(/[\w-]*\d(?:[\w-]|\.\d)*/g, 'N')

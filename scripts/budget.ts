@@ -1,6 +1,6 @@
 /**
  * Counts lines by room and files by folder, and fails above the limits of scripts/budget.json.
- * `--before COMMIT` also shows COMMIT. Lower a limit after deletions; only an issue may raise it.
+ * `--before COMMIT` also counts COMMIT. Lower a limit after deletions; only an issue may raise it.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,14 +8,14 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 interface Budget {
-  /** The limits of lines for one or more rooms. */
+  /** The maximum numbers of lines, each for one or more rooms. */
   readonly lines: readonly {
     readonly name: string;
     readonly rooms: readonly string[];
     readonly limit: number;
     readonly goal?: number;
   }[];
-  /** The limit of source files in one folder, without tests and subfolders. */
+  /** The maximum number of source files in one folder, without tests and subfolders. */
   readonly flatFiles: number;
 }
 

@@ -55,7 +55,7 @@ function* chosen(cases: Iterable<ConformanceCase>): Generator<ConformanceCase> {
 const report = runCases(chosen(allCases(new Golden(directory))), readPending('.ci/conformance-pending.txt'));
 // Only a full run can check the deliberate differences.
 const problems = values.only === '' ? differenceProblems(report) : [];
-// Hostile values have no recorded rows.
+// The hostile values are not cases, because they have no recorded rows.
 if ('hostile'.startsWith(values.only)) {
   const { line, problems: found } = hostileAnnotations(new Golden(directory), Number(values.hostile));
   problems.push(...found);
@@ -106,7 +106,7 @@ function* crossCases(golden: Golden): Generator<ConformanceCase> {
   }
 }
 
-/** Checks that each deliberate difference explains a row, and those not `common` at most 1 %. */
+/** Checks that each deliberate difference explains a row, and uncommon ones at most 1 % of rows. */
 function differenceProblems(report: Report): string[] {
   const problems = classes
     .filter(({ name }) => !report.differences.has(name))

@@ -11,7 +11,7 @@ interface Gate {
   readonly name: string;
   readonly about: string;
   readonly command: readonly string[];
-  /** Whether to record the printed lines, or those that match. Other gates write their own file. */
+  /** Records all printed lines, or the lines that match. Gates without it write their own file. */
   readonly keepPrinted?: true | RegExp;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -20,13 +20,13 @@ const golden = goldenFolder();
 const gates: readonly Gate[] = [
   {
     name: 'template-differential',
-    about: '100,000 templates against real Go, a minute',
+    about: 'compares 100,000 templates with real Go; takes a minute',
     command: ['scripts/template-differential.ts', '--count=100000'],
     keepPrinted: true,
   },
   {
     name: 'istio-differential',
-    about: '100,000 random pods against Istio’s injector, some minutes',
+    about: 'compares 100,000 random pods with Istio’s injector; takes some minutes',
     command: ['scripts/istio-differential.ts', '--count=100000', '--seed=11'],
     keepPrinted: true,
   },
@@ -35,41 +35,41 @@ const gates: readonly Gate[] = [
     : [
         {
           name: 'istio-differential-templates',
-          about: '50,000 random pods against Istio’s injector with Istio’s templates, some minutes',
+          about: 'compares 50,000 random pods with Istio’s injector, on Istio’s templates; takes some minutes',
           command: ['scripts/istio-differential.ts', '--count=50000', `--setups=${golden}/_random/setups`],
           keepPrinted: true as const,
         },
       ]),
   {
     name: 'mutation',
-    about: 'mutants of the code that mirrors Istio, which the unit tests must kill, half an hour',
+    about: 'the unit tests must kill mutants of the code that mirrors Istio; takes half an hour',
     command: ['scripts/mutation.ts'],
     keepPrinted: true,
   },
   {
     name: 'safe-templates',
-    about: '1,000,000 random templates and hostile authors against preset Safe, half an hour',
+    about: 'tests preset Safe with 1,000,000 random templates and hostile authors; takes half an hour',
     command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],
   },
   {
     name: 'linear-time',
-    about: 'all expressions, functions and fields with hostile texts of growing length, some minutes',
+    about: 'tries hostile texts of growing length on expressions, functions and fields; takes some minutes',
     command: ['scripts/linear-time.ts', '--full'],
     keepPrinted: true,
   },
   {
     name: 'kubernetes-1.33',
-    about: 'the core scenarios on Kubernetes 1.33.13, 3 minutes after a first compilation of some minutes',
+    about: 'runs the core scenarios on Kubernetes 1.33.13; takes 3 minutes, the first time also a compilation',
     command: ['e2e/run.ts', '--core'],
     environment: { KUBERNETES: '1.33' },
     keepPrinted: /^using|^[\w-]+: \d+ checks in|passed, /,
   },
   ...benchmarks.map(({ name, file }) => ({
     name,
-    about: `${file}, as in npm run bench`,
+    about: `runs ${file}, as npm run bench does`,
     command: golden === undefined ? [file] : [file, golden],
   })),
-  // Every scenario with a full size is a gate.
+  // Every scenario that has a full size is also a gate.
   ...scenarios.flatMap(({ name, full }) =>
     full === undefined ? [] : [{ name, about: full, command: ['e2e/run.ts', '--full', '--record', name] }],
   ),

@@ -72,7 +72,7 @@ function typeOf(field: Schema): string {
   return field.type ?? 'any';
 }
 
-/** Returns the default of a field; empty for an object, whose fields have their own defaults. */
+/** Returns a field's default, or an empty text for objects, because their fields have defaults. */
 function defaultOf(field: Schema): string {
   if (field.default === undefined || (field.properties !== undefined && typeof field.default === 'object')) return '';
   return `\`${JSON.stringify(field.default)}\``;
@@ -115,7 +115,7 @@ async function installManifest(): Promise<string> {
   return text;
 }
 
-/** Renders the chart for reviews, without CRDs, and without long texts that are separate files. */
+/** Renders the chart for code reviews. Omits CRDs, and long texts that are separate files. */
 function reviewedRender(values: Values): string {
   const { objects, notes } = renderChart(
     readChart(),

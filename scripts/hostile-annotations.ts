@@ -1,7 +1,7 @@
 /**
- * Tries hostile annotations, labels and names on the templates of examples/: the engine must refuse
- * each by name, or inject it only as a value. With deliberately unsafe templates, it must add
- * containers, volumes and privileges without the check of preset Safe, and none with the check.
+ * Tries hostile annotations, labels and names on the templates of examples/. The engine must refuse
+ * each value and name the field, or inject the value only as a value. On deliberately unsafe
+ * templates, the values must add containers or privileges only if preset Safe's check is off.
  *
  *     hostile-annotations.ts [--count 100000] [--seed 1]
  */
@@ -43,12 +43,12 @@ console.log(`unsafe templates, checked: ${describe(on)}`);
 
 const checks: [name: string, holds: boolean][] = [
   [
-    'the examples refuse each hostile value by name, or inject it as a value only',
+    'the examples refuse each hostile value and name its field, or inject it only as a value',
     figures.different + figures.unnamed === 0,
   ],
   ['the examples refuse some values and accept some', figures.refused > 0 && figures.equal > 0],
   ['without the check, the unsafe templates add containers, volumes or privileges', off.escalated > 10],
-  ['with the check, they add none of these', on.different + on.unnamed === 0 && on.refused > 100 && on.equal > 0],
+  ['with the check, they add nothing', on.different + on.unnamed === 0 && on.refused > 100 && on.equal > 0],
 ];
 for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);
 for (const example of [...figures.examples, ...on.examples]) console.log(example);
@@ -58,7 +58,7 @@ console.log(
 if (checks.some(([, holds]) => !holds)) process.exitCode = 1;
 
 function describe({ values: tried, pods, refused, equal, unnamed, different, escalated }: HostileFigures): string {
-  return `${tried} values in ${pods} pods: ${refused} pods refused by name, ${equal} equal to benign ones, ${different} different (${escalated} with an added container, volume or privilege), ${unnamed} refused without a name`;
+  return `${tried} values in ${pods} pods: ${refused} pods refused by name, ${equal} equal to harmless pods, ${different} different (${escalated} with an added container, volume or privilege), ${unnamed} refused without a name`;
 }
 
 function targetOf(name: string, injector: Injector): Target {
@@ -67,7 +67,7 @@ function targetOf(name: string, injector: Injector): Target {
   return { name, injector, fields: authorFields(injector, reads) };
 }
 
-/** Returns the InjectorConfigs of examples/. Those with Istio's ConfigMaps also get preset Safe. */
+/** Returns the InjectorConfigs of examples/. Sets preset Safe if they use Istio's ConfigMaps. */
 function exampleTargets(): Target[] {
   const found: Target[] = [];
   for (const file of readdirSync('examples').filter((name) => name.endsWith('.yaml'))) {

@@ -1,7 +1,7 @@
 /**
  * Checks that no input of an author takes more than linear time: analyses the regular expressions
  * of `src`, and measures template functions and the engine with hostile input of growing length. It
- * must also find two planted mistakes.
+ * also checks that it finds two planted mistakes.
  *
  *     linear-time.ts [--full] [--only expressions|functions|engine]
  */
@@ -18,7 +18,7 @@ import { superlinear, tooLong, type Slow } from './linear-time/growth.ts';
 /** The JavaScript part of recheck, which needs neither Java nor a binary. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof Recheck;
 
-/** Exceptions: non-literal or superlinear expressions by file and start, and why each is safe. */
+/** Exceptions: expressions that are superlinear or not literal, and why they are safe. */
 const exceptions: readonly (readonly [file: string, beginning: string, reason: string])[] = [
   ['src/cli/install/values-schema.ts', '', 'patterns of our own chart; reads the values of the installing user'],
   ['src/api/revision-tag/rollout-strategy.ts', '', 'built from constants; its texts have at most 24 characters'],
@@ -26,18 +26,18 @@ const exceptions: readonly (readonly [file: string, beginning: string, reason: s
   [
     'src/template/functions/sprig/version-constraint.ts',
     '(v?',
-    'constraints of more than 512 bytes are refused before',
+    'the engine refuses constraints of more than 512 bytes',
   ],
 ];
 
 interface Checked {
   readonly safe: number;
-  /** The number of expressions without a result before the timeout; `--full` has a longer one. */
+  /** The number of expressions that reach the timeout; `--full` has a longer timeout. */
   readonly undecided: number;
   readonly slow: readonly Slow[];
 }
 
-/** Checks regular expressions. `milliseconds` is the timeout for each. */
+/** Checks regular expressions. `milliseconds` is the timeout for each expression. */
 function check(expressions: readonly FoundExpression[], milliseconds: number, undecidedIsSlow: boolean): Checked {
   const verdicts = new Map<string, string>();
   const slow: Slow[] = [];
@@ -129,7 +129,7 @@ function measure(calls: Iterable<{ name: string; prepare: (length: number) => ()
   return { measured, found };
 }
 
-/** Returns how many planted mistakes are found: a quadratic expression and a quadratic function. */
+/** Returns how many of two planted mistakes it finds: a quadratic expression and function. */
 function plantedFound(): number {
   const expressions = findExpressions('planted.ts', 'export const planted = /^(\\d+)*x|,+$/;');
   const functions: FunctionTable = { planted: goFunction([string], (text) => text.replace(/ *x/g, '')) };

@@ -1,7 +1,7 @@
 /**
  * Tests whether the unit tests kill mutants of the code that mirrors Istio: `mutation.ts [--only
  * TEXT] [--sample N]`. mutation/survivors.json lists harmless survivors by reason. Exits with 1
- * below 85 % killed, for a survivor without reason, and for a reason without survivor.
+ * if less than 85 % are killed, a survivor has no reason, or a reason has no survivor.
  */
 import { fork } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ function filesOfEngine(): string[] {
   return readdirSync(path.join(copy, 'inject'), { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** Tries mutants in a process, and starts another process if that one ends early. */
+/** Tries mutants in a process. Starts another process if the first process ends early. */
 async function work(task: MutationTask, report: (answer: Exclude<MutationAnswer, 'alive'>) => void): Promise<void> {
   for (const left = [...task.ids]; left.length > 0;) {
     const argument = JSON.stringify({ ...task, ids: left } satisfies MutationTask);
@@ -69,7 +69,7 @@ async function work(task: MutationTask, report: (answer: Exclude<MutationAnswer,
   }
 }
 
-/** Returns the mutants that no test kills. Tries survivors of a shared process again separately. */
+/** Returns the mutants that no test kills. Tries each survivor again in a separate process. */
 async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
   // Random tests take long, and their results vary.
   const names = filesOfEngine().filter((file) => file.endsWith('.test.ts') && !file.includes('properties'));

@@ -11,7 +11,7 @@ import { rolloutEvents } from '../src/rollout/transitions.ts';
 
 type Rows = Readonly<Record<string, string>>;
 
-/** Returns a sorted table of names. Texts before `: ` fill the columns between first and last. */
+/** Returns a sorted table of names. Parts that end with `: ` fill the middle columns. */
 function table(columns: string, rows: Rows): string {
   const between = columns.split('|').length - 4;
   const lines = Object.entries(rows).map(([name, text]) => {

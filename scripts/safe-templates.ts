@@ -1,6 +1,6 @@
 /**
  * Tests preset Safe with random templates and hostile authors. compare-pods.ts compares accepted
- * pods with pods without an author. `--planted` must find a leak for each planted mistake.
+ * pods with pods without an author. With `--planted`, it must find a leak for each planted mistake.
  *
  *     safe-templates.ts [--count 20000] [--seed 1] [--shards 2] [--show 10] [--planted] [--record]
  */
@@ -20,13 +20,13 @@ const parts = ['api', 'inject', 'routing', 'selection', 'template'];
 /** A folder in the repository, so that Node finds the libraries. */
 const copies = path.join(repository, '.build/safe-templates', String(process.pid));
 
-/** A deliberate mistake: it replaces a text that must occur once in a file of src. */
+/** A deliberate mistake, which replaces a text that must occur once in a file of src. */
 type PlantedMistake = Readonly<Record<'title' | 'file' | 'from' | 'to', string>>;
 
 const mistakesFile = new URL('safe-templates/planted-mistakes.json', import.meta.url);
 const plantedMistakes = JSON.parse(readFileSync(mistakesFile, 'utf8')) as PlantedMistake[];
 
-/** Copies the engine with a mistake. @throws Error if the text to replace does not occur once */
+/** Copies the engine with the mistake. @throws Error if the text to replace does not occur once */
 function mistakenCopy({ title, file, from, to }: PlantedMistake, index: number): string {
   const folder = path.join(copies, String(index));
   mkdirSync(folder, { recursive: true });
@@ -63,7 +63,7 @@ const [count, seed, shards, show] = [values.count, values.seed, values.shards, v
   number,
   number,
 ];
-/** The number of templates within which a planted mistake must show. */
+/** The number of templates within which a planted mistake must cause a leak. */
 const enoughForMistakes = 100_000;
 const source = path.join(import.meta.dirname, '../src');
 
@@ -156,7 +156,7 @@ for (const [index, { title }] of mistakes.entries()) {
 
 const checks: [name: string, holds: boolean][] = [
   ['no template leaks', leaks === 0],
-  ['each pod is refused, or injected as without the check', errors.length === 0],
+  ['each pod is refused, or injected exactly as without the check', errors.length === 0],
   ['the templates use all functions', missingFunctions().length === 0],
   ['half of the templates render', shares.renderedPercent >= 50],
   // Safe refuses pods whose templates fail without annotations: a twentieth of random templates.

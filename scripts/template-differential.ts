@@ -1,5 +1,5 @@
 /**
- * Compares src/template with Go's text/template and sprig: same bytes, or both fail.
+ * Compares src/template with Go's text/template and sprig. The outputs must equal, or both fail.
  *
  *     template-differential.ts [--count 100000] [--seed 1] [--show 20] [--record FILE]
  *
@@ -26,7 +26,7 @@ import { randomCases, systematic } from './template-recorder/generator.ts';
 import type { TemplateCase } from './template-recorder/generator.ts';
 import { Random } from './template-recorder/random.ts';
 
-/** The limit of output, the same as Go's in the recorder (`largest` in main.go). */
+/** The maximum size of an output, equal to the recorder's limit (`largest` in main.go). */
 const mostBytes = 64 * 1024 * 1024;
 
 interface GoResult {
@@ -42,7 +42,7 @@ const { values } = parseArgs({
     record: { type: 'string' },
   },
 });
-/** The limit of a recorded row, in characters. */
+/** The maximum length of a recorded row, in characters. */
 const longestRow = 1200;
 /** The exit status of the recorder if a template takes too long. */
 const timeoutStatus = 3;
@@ -53,7 +53,7 @@ const functionTables = {
   istio: functionsOfFamily('istio'),
 };
 
-/** Returns the curated cases, then systematic ones for half of the count, then random ones. */
+/** Returns the curated cases, then half of the count systematic cases, then random cases. */
 function generate(count: number, seed: number): TemplateCase[] {
   const random = new Random(seed);
   const all = [...systematic(random)];
@@ -94,8 +94,8 @@ function comparable({ document }: TemplateCase, text: string | undefined): strin
 }
 
 /**
- * Detects the only known deviation: in Go, `slice` may reach beyond the end of a list into its
- * spare capacity, which depends on how the list was made.
+ * Detects the only known deviation: in Go, `slice` may reach beyond the end of a list into the
+ * list's spare capacity, which depends on how Go made the list.
  */
 function isSpareCapacity(go: GoResult, ours: GoResult): boolean {
   return go.error === undefined && /slice index out of bounds|index out of range: [0-9]+$/.test(ours.error ?? '');
@@ -113,7 +113,7 @@ async function* goResults(cases: readonly TemplateCase[], binary: string): Async
   for (let next = 0; next < cases.length;) {
     // The local zone is UTC, as in Istio's container.
     const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, TZ: 'UTC' } });
-    // Writing to an exited process fails; the next process gets the rest.
+    // Writing to an exited process fails; the next process gets the remaining cases.
     go.stdin.on('error', () => undefined);
     const ended = once(go, 'exit') as Promise<[number | null]>;
     const fed = feed(cases.slice(next), go.stdin);
@@ -122,7 +122,7 @@ async function* goResults(cases: readonly TemplateCase[], binary: string): Async
       yield JSON.parse(line) as GoResult;
     }
     const [status] = await ended;
-    // A map that contains itself overflows Go's stack, which ends the process.
+    // A map that contains itself overflows Go's stack and ends the process.
     if (status !== 0 && status !== timeoutStatus) {
       next += 1;
       yield { error: `Go exited with ${String(status)}` };
@@ -141,7 +141,7 @@ async function feed(cases: readonly TemplateCase[], input: Writable): Promise<vo
   input.end();
 }
 
-/** Waits until the stream accepts more, or closes. */
+/** Waits until the stream accepts more data, or closes. */
 async function drained(stream: Writable): Promise<void> {
   await new Promise<void>((resolve) => {
     const finish = (): void => {
@@ -196,7 +196,7 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
     `${differing} of ${cases.length} differ; ${sameMessage} failures have exactly Go's message; ${spareCapacity} reach into a list's spare capacity`,
   );
   if (values.record !== undefined) {
-    // Long outputs repeat what shorter ones show.
+    // Long outputs show nothing that short outputs do not show.
     const table = [...new Set(recorded)].filter((row) => row.length < longestRow);
     const text = `{"documents":${JSON.stringify(documents)},\n"rows":[\n${table.join(',\n')}\n]}\n`;
     writeFileSync(values.record, text);

@@ -13,7 +13,7 @@ interface Counted {
 
 /**
  * Returns the numbers of checks from a step's output. Counts at least one failure if the step exits
- * with another status than 0, or should print figures but did not.
+ * with a status other than 0, or prints no figures although it should.
  */
 function countResults(counts: 'one' | 'mocha' | 'summary', output: string, exitCode: number): Counted {
   if (counts === 'one') return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
@@ -52,7 +52,7 @@ const reading: Step[] = [
   { name: 'lint', command: ['npx', 'eslint', '.'], counts: 'one' },
   { name: 'documents', command: ['npm', 'run', '--silent', 'lint:documents'], counts: 'one' },
   {
-    // At most 72 characters, for commits since this rule exists.
+    // At most 72 characters, for commits after this rule was added.
     name: 'commit subjects',
     command: ['bash', '-c', "! git log --since=2026-11-25T00:00:00Z --format='%h %s' | grep -E '^[^ ]+ .{73}'"],
     counts: 'one',
@@ -69,7 +69,7 @@ const steps: Step[] = [
   // Half of the tests wait for a process, thread or timer, so four jobs keep two cores busy.
   { name: 'unit', command: ['npx', 'c8', 'mocha', '--parallel', '--jobs', '4', '--reporter', 'spec'], counts: 'mocha' },
   {
-    // New templates against real Go. The unit tests replay recorded ones.
+    // Compares new templates with real Go. The unit tests replay recorded results.
     name: 'templates against Go',
     command: [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'],
     counts: 'one',
@@ -116,7 +116,7 @@ const steps: Step[] = [
     rest: true,
   },
   {
-    // The first command of the README, on its own cluster.
+    // Runs the first command of the README on a separate cluster.
     name: 'demo',
     command: ['env', '-u', 'CLUSTER', '-u', 'KEEP', ...typescript, 'e2e/demo.ts'],
     counts: 'one',
@@ -124,7 +124,7 @@ const steps: Step[] = [
     rest: true,
   },
   {
-    // Needs helm; compiling it takes minutes if it is not on the PATH.
+    // Needs helm. If helm is not on the PATH, compiling it takes minutes.
     name: 'baseline',
     command: [...typescript, 'scripts/baseline.ts'],
     counts: 'one',
@@ -133,7 +133,7 @@ const steps: Step[] = [
   },
   { name: 'core scenarios', command: [...typescript, 'e2e/run.ts', '--core'], counts: 'summary', needsGo: true },
   {
-    // With the image's Node, and the oldest version that the API server emulates (docs/upgrade.md).
+    // Uses the image's Node, and the oldest version that the API server emulates (docs/upgrade.md).
     name: 'image node and Kubernetes 1.33, core scenarios',
     command: ['env', 'KUBERNETES_EMULATED=1.33', ...typescript, 'packaging/image-node.ts'],
     counts: 'summary',
@@ -141,7 +141,7 @@ const steps: Step[] = [
     rest: true,
   },
   ...['1.34', '1.35'].map((version): Step => ({
-    // Features of the API server: CRD rules, selection, admission policies, server-side apply.
+    // For features of the API server: CRD rules, selection, admission policies, server-side apply.
     name: `as Kubernetes ${version}, three scenarios`,
     command: ['env', `KUBERNETES_EMULATED=${version}`, ...typescript, 'e2e/run.ts', ...apiDependent],
     counts: 'summary',

@@ -36,7 +36,7 @@ for (const section of sections) {
 }
 
 for (const mistake of mistakes) console.log(`FAIL ${mistake}`);
-console.log(`${checked} hops of ${sections.length} walks, ${mistakes.length} wrong`);
+console.log(`${checked} hops of ${sections.length} walks, ${mistakes.length} mistakes`);
 process.exitCode = mistakes.length === 0 ? 0 : 1;
 
 function hopsOf(section: string): Hop[] {

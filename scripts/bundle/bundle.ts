@@ -5,7 +5,7 @@ import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
 export interface BundleOptions {
-  /** For callers of `boundHeap`: stops loading from growing the young generation for good. */
+  /** Whether loading must not enlarge the young generation, as callers of `boundHeap` need. */
   readonly boundedHeap: boolean;
   /** Additional plugins, with which tests replace modules. */
   readonly plugins?: readonly Plugin[];
@@ -28,7 +28,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap,
     format: 'cjs',
     sourcemap: 'linked',
     legalComments: 'external',
-    // The text stays in memory. `keepNames` would cost a call for each created function.
+    // Whitespace would stay in memory. `keepNames` would cost a call per created function.
     minifyWhitespace: true,
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
@@ -49,7 +49,7 @@ function addInputs({ outputs }: Metafile, inputs: Set<string>): void {
 
 /**
  * Escapes non-ASCII characters that esbuild leaves in regular expressions and comments. A single
- * one makes V8 keep the whole text of the bundle with two bytes per character.
+ * such character makes V8 keep the text of the bundle with two bytes per character.
  */
 function inAscii(text: string): string {
   return text.replaceAll(/[^\p{ASCII}]/gu, (character) =>
@@ -74,7 +74,7 @@ export const workerOptions = {
 
 /**
  * Adds the worker program to the bundle as a compressed text (src/server/worker/worker-program.ts).
- * It is a separate bundle, because a thread that loads the whole bundle doubles its memory.
+ * It is a separate bundle, because loading the whole bundle twice would double its memory.
  */
 const workerText = (inputs: Set<string>): Plugin => ({
   name: 'worker-text',

@@ -17,15 +17,15 @@ const clientNode = dirname(createRequire(import.meta.url).resolve('@kubernetes/c
 
 const replacements: readonly Replacement[] = [
   {
-    // We only use the conversion of a kubeconfig to credentials; the rest is 18 MiB of generated
-    // classes. Operator creates a client, which only its own watches use, and we override these.
+    // The program only converts kubeconfigs to credentials; the rest is 18 MiB of generated code.
+    // Class Operator creates a client for its watches, which the program overrides.
     path: /^@kubernetes\/client-node$/,
     importer: /./,
     contents: "export { KubeConfig } from './config.js'; export class CoreV1Api {}",
     folder: clientNode,
   },
   {
-    // The same for the imports of KubeConfig.
+    // KubeConfig also imports the generated classes.
     path: /^\.\/gen\/index\.js$/,
     importer: /client-node[\\/]dist[\\/]config\.js$/,
     contents:
@@ -33,7 +33,7 @@ const replacements: readonly Replacement[] = [
     folder: join(clientNode, 'gen'),
   },
   {
-    // node-fetch uses it only if Node has no URL class; 0.4 MiB of tables.
+    // 0.4 MiB of tables, which node-fetch uses only if Node has no URL class.
     path: /^whatwg-url$/,
     importer: /[\\/]node-fetch[\\/]/,
     contents: 'module.exports = require("node:url");',
@@ -50,7 +50,7 @@ const replacements: readonly Replacement[] = [
 
 const namespace = 'replacement';
 
-/** Omits unused library code from a bundle, which would cost memory and time at every start. */
+/** Omits unused library code, because such code would cost memory and time at every start. */
 export const leanLibraries: Plugin = {
   name: 'lean-libraries',
   setup(build) {

@@ -9,13 +9,13 @@ export interface ConformanceCase {
 }
 
 export interface Mismatch {
-  /** One line: the path and both values. */
+  /** One line with the path and the two values. */
   readonly summary: string;
   /** The names of the deliberate differences that explain the mismatch, if any. */
   readonly differences?: readonly string[];
 }
 
-/** Returns a mismatch unless both are equal. */
+/** Returns a mismatch unless the two values are equal. */
 export function expectEqual(actual: unknown, expected: unknown): Mismatch | undefined {
   const summary = firstDifference(actual, expected, '');
   return summary === undefined ? undefined : { summary };

@@ -21,9 +21,9 @@ export interface PodDifference {
   readonly reason: string;
   /** Whether the class may contain many rows. */
   readonly common?: true;
-  /** Reports whether a row belongs to the class, independent of its result. */
+  /** Reports whether a row belongs to the class, whatever the result of the engine is. */
   readonly applies: (context: PodContext) => boolean;
-  /** Returns a result, a pod or `{ message }` of a denial, without the differing parts. */
+  /** Returns a result (a pod, or `{ message }` for a denial) without the differing parts. */
   readonly without: (result: JsonObject, context: PodContext) => JsonObject;
 }
 

@@ -8,7 +8,7 @@ import type { NamespaceMetadata, NodeFacts } from '../../src/inject/injection-re
 import { loadInjector, type Injector, type InjectionSemantics } from '../../src/inject/injector.ts';
 import { mainThreadLimits } from '../../src/server/worker/limits.ts';
 
-/** The recorder's configuration of the injector: of a case or of a set-up. */
+/** The configuration of Istio's injector in a recorded case or set-up. */
 export interface Setting {
   readonly config: string;
   readonly values: string;
@@ -61,7 +61,7 @@ export class Golden {
       .map((line): unknown => JSON.parse(line));
   }
 
-  /** Returns the injector of a setting, and loads it only once. */
+  /** Returns the injector of a setting. Loads each injector only once. */
   injector(setting: Setting, revision: string, semantics: InjectionSemantics): Injector {
     const { config, values, mesh, features } = setting;
     const key = JSON.stringify([config, values, mesh, features, revision, semantics]);
@@ -72,7 +72,7 @@ export class Golden {
     return injector;
   }
 
-  /** Returns the texts of a setting, with preset Istio. */
+  /** Returns the configuration of a setting, with preset Istio. */
   files({ config, values, mesh, features }: Setting, revision: string): ConfigurationFiles {
     const settings: InjectionSettings = {
       revision,

@@ -12,8 +12,8 @@ const checkedByIstio = [
 ];
 
 /**
- * Tries hostile values on Istio's templates with preset Safe, which must refuse them by name, or
- * inject them only as values. Returns a line with figures, and problems.
+ * Tries hostile values on Istio's templates with preset Safe. The engine must refuse each value and
+ * name the field, or inject the value only as a value. Returns a line with figures, and problems.
  */
 export function hostileAnnotations(
   golden: Golden,

@@ -20,7 +20,7 @@ export const missingObject = {
 
 /**
  * Returns cases with the answers of Istio's HTTP handler to reviews that reach the engine. The
- * checks of our server before that (versions, content types, limits) differ deliberately.
+ * earlier checks of our server (versions, content types, limits) differ deliberately.
  */
 export function* httpCases(golden: Golden): Generator<ConformanceCase> {
   const [setting] = golden.json('_cross/setups.json') as Setting[];
@@ -46,7 +46,7 @@ export function* httpCases(golden: Golden): Generator<ConformanceCase> {
   }
 }
 
-/** Returns the request of a valid review; undefined if invalid, or omitted by the recorder. */
+/** Returns a review's request; undefined if invalid, or if the recorder omitted the review. */
 function requestOf(body: string): JsonObject | undefined {
   let review: unknown;
   try {
@@ -57,7 +57,7 @@ function requestOf(body: string): JsonObject | undefined {
   return isJsonObject(review) && isJsonObject(review.request) ? review.request : undefined;
 }
 
-/** Returns the injector's answer; undefined without a uid, which only the injector sets. */
+/** Returns the injector's answer; undefined if there is no uid, which only the injector sets. */
 function responseOf(text = ''): { allowed: boolean; message: string | undefined } | undefined {
   if (!text.startsWith('{')) return undefined;
   const { response } = JSON.parse(text) as {

@@ -31,7 +31,7 @@ function compareFile(golden: Golden, name: string, setting: Setting, error: stri
   return expectEqual(readObjects(result.text), readObjects(golden.text(`${name}/want.yaml`)));
 }
 
-/** Returns the objects of a file without zero values, which Istio writes. */
+/** Returns the objects of a file. Omits zero values, which only Istio writes. */
 function readObjects(text: string): unknown[] {
   const objects: unknown[] = [];
   for (const document of parseAllDocuments(text, { version: '1.1' })) {
@@ -58,7 +58,7 @@ function withoutZeros(object: JsonObject): JsonObject {
   );
 }
 
-/** Reports whether a field has a zero value. The status of new objects is ignored. */
+/** Reports whether a field has a zero value, or is the status of a new object. */
 function isZero(name: string, member: unknown): boolean {
   if (name === 'status' || member === null || member === false || member === 0 || member === '') return true;
   return isJsonObject(member) && Object.keys(member).length === 0;

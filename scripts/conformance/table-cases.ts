@@ -167,7 +167,7 @@ const annotationTables: Readonly<Record<string, RowComparison>> = {
   validatedAnnotations: (row) => expectEqual(validatedAnnotations.includes(row as string), true),
 };
 
-/** Compares errors without the messages of YAML parsers, which differ by parser. */
+/** Compares errors, but not the messages from YAML parsers, which differ by parser. */
 function compareErrors(actual: string | undefined, expected: string | null): Mismatch | undefined {
   const yaml = /(failed to convert to apply proxy config: yaml: )[^]*$/;
   return expectEqual(actual?.replace(yaml, '$1') ?? null, expected?.replace(yaml, '$1') ?? null);

@@ -26,7 +26,7 @@ export interface WebhookAnswer {
   readonly message?: string;
   /** The injected pod; undefined if Istio did not inject it. */
   readonly podOut?: JsonObject;
-  /** The pod after a second injection, if that differs from the first. */
+  /** The pod after a second injection, if it differs from `podOut`. */
   readonly reinjectPodOut?: JsonObject;
   /** Whether only one injection was recorded. */
   readonly once?: true;
@@ -78,7 +78,7 @@ export function requestFor(
   };
 }
 
-/** Compares an admission, the patch with the pod, and a second injection of the result. */
+/** Compares the result of an admission, the patched pod, and the result of a second injection. */
 export function compareAnswer(
   injector: Injector,
   request: InjectionRequest,
@@ -109,7 +109,7 @@ export function compareAnswer(
   return second === undefined ? undefined : { ...second, summary: `second injection: ${second.summary}` };
 }
 
-/** Returns the first line of a message, with sorted lists. Go's order of the rest is random. */
+/** Returns the first line of a message, with sorted lists, because Go's order is random. */
 function firstLine(message: string): string {
   const line = message.split('\n')[0] ?? '';
   return line.replace(/; have (.*)$/, (_, names: string) => `; have ${names.split(', ').sort().join(', ')}`);

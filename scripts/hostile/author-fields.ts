@@ -6,14 +6,14 @@ import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 export interface AuthorField {
   /** The name of the field in a refusal. */
   readonly name: string;
-  /** The key that outlines omit, because the author writes it. */
+  /** The key of the field, which outlines omit, because the author writes the field. */
   readonly key: string;
   readonly put: (pod: JsonObject, value: string) => JsonObject;
-  /** Harmless values that lead to all allowed outlines. The pod without the field counts first. */
+  /** Harmless values. They, and the absence of the field, lead to all allowed outlines. */
   readonly benign: readonly string[];
 }
 
-/** Harmless values of annotations that Istio validates. For others, any plain word is harmless. */
+/** Harmless values of annotations that Istio validates. Other annotations may be any plain word. */
 const benignValues: readonly (readonly [pattern: RegExp, values: readonly string[]])[] = [
   [/proxyCPU|proxyMemory/, ['100m']],
   [/interceptionMode$/, ['REDIRECT', 'NONE', 'TPROXY']],

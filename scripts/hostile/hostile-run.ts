@@ -14,15 +14,15 @@ export function noFigures() {
   return {
     values: 0,
     pods: 0,
-    /** Refused with the name of a field that the author wrote. */
+    /** Pods that were refused with a message that names a field of the author. */
     refused: 0,
-    /** Injected, with the same outline as a pod with harmless values. */
+    /** Pods that were injected with the outline of a pod with harmless values. */
     equal: 0,
-    /** Refused without a name. */
+    /** Pods that were refused with a message that names no such field. */
     unnamed: 0,
-    /** Injected with another outline. */
+    /** Pods that were injected with another outline. */
     different: 0,
-    /** The part of `different` with an added container, volume or privilege. */
+    /** The pods in `different` that have an added container, volume or privilege. */
     escalated: 0,
     examples: [] as string[],
   };
@@ -35,7 +35,7 @@ export interface Target {
   readonly fields: readonly AuthorField[];
 }
 
-/** Tries `values` hostile values: half of the pods get one value, the others up to `most`. */
+/** Tries `values` hostile values: half of the pods get one value, the other half up to `most`. */
 export function runHostile(target: Target, random: Random, values: number, most: number, figures: HostileFigures) {
   const texts = new HostileTexts(random);
   for (const end = figures.values + values; figures.values < end;) {
@@ -44,7 +44,7 @@ export function runHostile(target: Target, random: Random, values: number, most:
     while (chosen.size < Math.min(count, end - figures.values, target.fields.length)) {
       const field = random.pick(target.fields);
       const text = texts.next();
-      // A harmless word is valid in the name fields, so it is made hostile.
+      // Some fields accept a harmless word, so append hostile characters to such a word.
       chosen.set(field, field.name.includes('/') || benignCounterpart(text) !== text ? text : `${text}"\n`);
     }
     figures.values += chosen.size;

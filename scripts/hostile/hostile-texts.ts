@@ -10,13 +10,13 @@ export const hostileData = JSON.parse(readFileSync(new URL('texts.json', import.
   readonly words: readonly string[];
   /** Ordinary texts. */
   readonly plain: readonly string[];
-  /** Texts that are slow to parse when repeated. The `usual` ones find most mistakes. */
+  /** Texts that are slow to parse when repeated. The texts in `usual` find most mistakes. */
   readonly repeated: readonly string[];
   readonly usual: readonly string[];
-  /** Literals of templates, and formats of `printf`. */
+  /** Literals for templates, and formats for `printf`. */
   readonly literals: readonly string[];
   readonly formats: readonly string[];
-  /** Annotations that the engine or another family reads, values, and those with long values. */
+  /** Annotations that the engine or another family reads, their values, and long annotations. */
   readonly engineAnnotations: readonly string[];
   readonly engineTexts: readonly string[];
   readonly longAnnotations: readonly string[];

@@ -10,7 +10,7 @@ import { hostileData } from '../hostile/hostile-texts.ts';
 import { hostilePods } from './hostile-pods.ts';
 
 const { longAnnotations } = hostileData;
-/** The size of a pod in bytes. With its review, it is below 128 KiB, the main thread's limit. */
+/** The size of a pod in bytes, so that its review is below 128 KiB, the main thread's limit. */
 const longest = 127_000;
 
 /** One injection of a pod with one part as large as possible. */
@@ -69,7 +69,7 @@ function annotationsIn(config: string): string[] {
   return [...config.matchAll(/["`]([a-z0-9.]*io\/[A-Za-z-]+)["`]/g)].map(([, name = '']) => name);
 }
 
-/** Injects some pods, because the first ones are slow in every process. */
+/** Injects some pods, because the first injections in a process are slow. */
 function warmUp(injector: Injector): void {
   for (let index = 0; index < 300; index += 1) {
     const pod = {

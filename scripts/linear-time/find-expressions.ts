@@ -5,7 +5,7 @@ import ts from 'typescript';
 export interface FoundExpression {
   readonly file: string;
   readonly line: number;
-  /** Undefined for `new RegExp` of a value that is not a literal. */
+  /** The pattern; undefined for `new RegExp` with a value that is not a literal. */
   readonly source: string | undefined;
   readonly flags: string;
 }

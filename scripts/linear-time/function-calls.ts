@@ -15,7 +15,7 @@ export interface FunctionCall {
 
 const longestText = 131_072;
 const longestList = 8192;
-/** The short size divides both lengths by this. */
+/** The factor between the lengths in long and short runs. */
 const shortened = 8;
 
 /** Lists and maps with a number of elements. */
@@ -30,11 +30,11 @@ const collections: Readonly<Record<string, (length: number) => unknown>> = {
 /** Calls that must take more than linear time, each with its reason. */
 const inherent: ReadonlyMap<string, string> = new Map([
   ['replace, arguments 2 and 3', 'the result is as long as the product; the limit of an execution bounds it'],
-  ['mustRegexReplaceAll, arguments 2 and 3', 'the same'],
-  ['mustRegexReplaceAllLiteral, arguments 2 and 3', 'the same'],
+  ['mustRegexReplaceAll, arguments 2 and 3', 'the reason of replace'],
+  ['mustRegexReplaceAllLiteral, arguments 2 and 3', 'the reason of replace'],
 ]);
 
-/** Returns calls of all template functions, or of `planted` ones, for each argument in turn. */
+/** Returns calls of all functions, or of the `planted` functions, for each argument in turn. */
 export function* functionCalls(thorough: boolean, planted: FunctionTable = {}): Generator<FunctionCall> {
   const families = textFamilies(thorough);
   const [textLength, listLength] = thorough

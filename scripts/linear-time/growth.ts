@@ -7,13 +7,13 @@ export interface Slow {
   readonly reason: string;
 }
 
-/** Growth above this factor per doubled length is more than linear, with a margin for errors. */
+/** The maximum factor per doubled length of linear growth, with a margin for errors. */
 const mostPerDoubling = 2.6;
-/** Runs that take less at the greatest length are ignored. */
+/** The least time at the full length that counts. Faster runs are ignored. */
 const leastMilliseconds = 4;
-/** If a short text takes longer, the long one is not tried. */
+/** The maximum time for the short length. After a slower run, the full length is not tried. */
 const mostAtFirst = 25;
-/** A run is slow if it grows too much in all attempts. In an attempt, the fastest round counts. */
+/** The number of attempts, all of which must grow too much. In each, the fastest round counts. */
 const attempts = 4;
 const rounds = 5;
 
@@ -36,13 +36,13 @@ export function leastOf(count: number, run: () => unknown): number {
 
 /**
  * Returns why a run takes more than linear time; undefined if it does not. Compares an eighth of
- * the length with the whole. If that is suspicious, measures 1, 2, 4 and 8 eighths several times.
+ * the length with the whole. If the ratio is high, measures 1, 2, 4 and 8 eighths several times.
  */
 export function superlinear(prepare: Prepared, length: number): string | undefined {
   const short = prepare(length / 8);
-  // The first run of an expression is interpreted, and slower than later runs of longer texts.
+  // V8 interprets the first run of an expression, so this run is slower than later runs.
   const first = leastOf(4, short);
-  if (first > mostAtFirst && leastOf(3, short) > mostAtFirst) return `${first.toFixed(0)} ms for ${length / 8} already`;
+  if (first > mostAtFirst && leastOf(3, short) > mostAtFirst) return `${first.toFixed(0)} ms for only ${length / 8}`;
   const long = processorMilliseconds(prepare(length));
   if (long < leastMilliseconds || long < 8 * 1.5 * first) return undefined;
   const lengths = [1, 2, 4, 8].map((factor) => (length / 8) * factor);
@@ -54,7 +54,7 @@ export function superlinear(prepare: Prepared, length: number): string | undefin
   return `${times.map((time) => time.toFixed(1)).join(', ')} ms at 1, 2, 4, 8 × ${length / 8}`;
 }
 
-/** Returns the minimum of each run. Alternates the runs, so that CPU speed affects all. */
+/** Returns the least time of each run. Alternates the runs, so that CPU speed affects all. */
 function leastInTurn(runs: readonly (() => unknown)[]): number[] {
   const measured = Array.from({ length: rounds }, () => runs.map(processorMilliseconds));
   return runs.map((_, index) => Math.min(...measured.map((times) => times[index] ?? Infinity)));
@@ -68,8 +68,8 @@ function grows([, second = 0, third = 0, last = 0]: readonly number[]): boolean 
 }
 
 /**
- * The limit of an admission on the main thread, where the yardstick takes `usualYardstick`. Speed
- * varies by machine and by minute, so a slow run is compared with the yardstick. Milliseconds.
+ * The limit in milliseconds of an admission on the main thread, if the yardstick takes
+ * `usualYardstick`. Otherwise the limit is scaled, because machines differ and speed varies.
  */
 const mostMilliseconds = 100;
 const usualYardstick = 20;
@@ -77,12 +77,12 @@ const yardstickText = JSON.stringify(
   Array.from({ length: 30_000 }, (_, index) => ({ [`key-${index}`]: `value ${index}` })),
 );
 
-/** Returns the current milliseconds of a fixed task: parsing and writing 900 KiB of JSON. */
+/** Returns the milliseconds that parsing and writing 900 KiB of JSON takes at present. */
 function yardstick(): number {
   return leastOf(3, () => JSON.stringify(JSON.parse(yardstickText)));
 }
 
-/** Returns the minimum duration of several runs, and a reason if it is too long. */
+/** Returns the least duration of several runs, and a reason if this duration is too long. */
 export function tooLong(run: () => unknown): { readonly milliseconds: number; readonly reason: string | undefined } {
   let milliseconds = processorMilliseconds(run);
   if (milliseconds <= mostMilliseconds / 2) return { milliseconds, reason: undefined };

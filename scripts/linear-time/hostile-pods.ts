@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import { textFamilies } from './hostile-families.ts';
 
-/** A pod with all its size in one part. */
+/** A pod that has nearly all of its size in one part. */
 export interface HostilePod {
   readonly name: string;
   readonly pod: (length: number) => JsonObject;
@@ -60,9 +60,9 @@ const structures: Readonly<Record<string, (length: number) => PodParts>> = {
   }),
   finalizers: (length) => ({ metadata: { finalizers: listOf(length, (index) => `a/${index}`) } }),
   containers: (length) => ({ spec: { containers: listOf(length, (index) => ({ name: `a${index}` })) } }),
-  'containers of one name': (length) => ({ spec: { containers: listOf(length, () => ({ name: 'a' })) } }),
+  'containers with one name': (length) => ({ spec: { containers: listOf(length, () => ({ name: 'a' })) } }),
   'containers without a name': (length) => ({ spec: { containers: listOf(length, () => ({ image: 'a' })) } }),
-  'containers called as the proxy': (length) => ({
+  'containers with the name of the proxy': (length) => ({
     spec: { containers: listOf(length, () => ({ name: 'istio-proxy' })) },
   }),
   'containers with probes': (length) => ({
@@ -75,7 +75,7 @@ const structures: Readonly<Record<string, (length: number) => PodParts>> = {
     },
   }),
   'init containers': (length) => ({ spec: { initContainers: listOf(length, (index) => ({ name: `a${index}` })) } }),
-  'init containers of one name': (length) => ({ spec: { initContainers: listOf(length, () => ({ name: 'a' })) } }),
+  'init containers with one name': (length) => ({ spec: { initContainers: listOf(length, () => ({ name: 'a' })) } }),
   'init containers and their order': (length) => ({
     metadata: {
       annotations: {
@@ -86,13 +86,13 @@ const structures: Readonly<Record<string, (length: number) => PodParts>> = {
     spec: { initContainers: listOf(length / 2, (index) => ({ name: `a${index}` })) },
   }),
   environment: (length) => ({ container: { env: listOf(length, (index) => ({ name: `A${index}`, value: 'a' })) } }),
-  'environment of one name': (length) => ({ container: { env: listOf(length, () => ({ name: 'A', value: 'a' })) } }),
+  'variables with one name': (length) => ({ container: { env: listOf(length, () => ({ name: 'A', value: 'a' })) } }),
   ports: (length) => ({
     container: { ports: listOf(length, (index) => ({ containerPort: index, name: `p${index}` })) },
   }),
   'the same port': (length) => ({ container: { ports: listOf(length, () => ({ containerPort: 80 })) } }),
   volumes: (length) => ({ spec: { volumes: listOf(length, (index) => ({ name: `v${index}`, emptyDir: {} })) } }),
-  'volumes of one name': (length) => ({ spec: { volumes: listOf(length, () => ({ name: 'v', emptyDir: {} })) } }),
+  'volumes with one name': (length) => ({ spec: { volumes: listOf(length, () => ({ name: 'v', emptyDir: {} })) } }),
   'volume mounts': (length) => ({
     container: { volumeMounts: listOf(length, (index) => ({ name: 'v', mountPath: `/${index}` })) },
   }),
@@ -106,7 +106,7 @@ const structures: Readonly<Record<string, (length: number) => PodParts>> = {
     spec: { topologySpreadConstraints: listOf(length, (index) => ({ maxSkew: 1, topologyKey: `k${index}` })) },
   }),
   'unknown members': (length) => ({ spec: mapOf(length, (index) => `member${index}`) }),
-  'members of other spelling': (length) => ({ container: mapOf(length, (index) => `NAME${index}`) }),
+  'members with another spelling': (length) => ({ container: mapOf(length, (index) => `NAME${index}`) }),
   'affinity terms': (length) => ({
     spec: {
       affinity: {
@@ -147,7 +147,7 @@ const documents: Readonly<Record<string, (length: number) => string>> = {
   'nested flow maps': (length) => nested(Math.floor(length / 6), '{"a":', '}').replace('{"a":}', '{"a":1}'),
   'nested block lists': (length) => `${'- '.repeat(length / 2)}a`,
   'block maps': (length) => listOf(length, (index) => `a${index}: b`).join('\n'),
-  'one key again and again': (length) => 'a: b\n'.repeat(length / 5),
+  'one key, repeated': (length) => 'a: b\n'.repeat(length / 5),
   'metadata entries': (length) => `proxyMetadata:\n${listOf(length, (index) => `  A${index}: "b"`).join('\n')}`,
   'a flow list': (length) =>
     `proxyStatsMatcher: {inclusionPrefixes: [${listOf(length, (index) => `a${index}`).join(',')}]}`,
@@ -174,7 +174,7 @@ const documents: Readonly<Record<string, (length: number) => string>> = {
   'an address': (length) => `discoveryAddress: "${'a.'.repeat(length / 2)}:80"`,
 };
 
-/** The fields beside annotations in which an author writes texts. */
+/** The fields other than annotations in which an author writes texts. */
 const texts: Readonly<Record<string, (text: string) => PodParts>> = {
   'the name': (text) => ({ metadata: { name: text, generateName: '' } }),
   'the generated name': (text) => ({
@@ -204,7 +204,7 @@ const texts: Readonly<Record<string, (text: string) => PodParts>> = {
   'the service account': (text) => ({ spec: { serviceAccountName: text, nodeName: text } }),
 };
 
-/** Returns pods with one part of maximum size. `annotations` are names that the engine reads. */
+/** Returns pods with one part of maximum size. `annotations` lists names that the engine reads. */
 export function* hostilePods(annotations: readonly string[], thorough: boolean): Generator<HostilePod> {
   for (const [name, parts] of Object.entries(structures)) yield { name, pod: (length) => podOf(parts(length)) };
   const annotated = (name: string, value: string): JsonObject =>

@@ -119,7 +119,7 @@ function isComparison({ operatorToken: { kind } }: ts.BinaryExpression): boolean
   );
 }
 
-/** Reports whether the rest can run without a statement. Other changes cover a sole return. */
+/** Reports whether a mutant may drop a statement. Other changes cover a sole return. */
 function canBeDropped(node: ts.Node): boolean {
   if (ts.isReturnStatement(node)) {
     const { statements } =

@@ -12,7 +12,7 @@ export interface MutationTask {
   readonly fresh: boolean;
 }
 
-/** A sign of life, or the result of a mutant with the files whose tests reach it. */
+/** A sign of life, or the result of a mutant with the test files that reach the mutant. */
 export type MutationAnswer =
   'alive' | { readonly id: number; readonly killed: boolean; readonly files: readonly string[] };
 

@@ -24,7 +24,7 @@ export function forbiddenDifference(
   });
 }
 
-/** Decides on a field: true if it may differ, false if not; a path or `same` after a comparison. */
+/** Returns true if a field may differ, false if not, or a path or `same` after a comparison. */
 type Rule = (name: string, left: unknown, right: unknown, path: string) => boolean | string | { readonly same: true };
 const same = { same: true } as const;
 
@@ -58,7 +58,7 @@ function members(left: JsonObject, right: JsonObject, path: string, rule: Rule):
   return same;
 }
 
-/** Returns the path of any difference. Null equals absent, as after a merge. */
+/** Returns the path of any difference. A null field equals an absent field, as in a merge. */
 function strictDifference(left: unknown, right: unknown, path: string): string | undefined {
   if (left === right || ((left ?? null) === null && (right ?? null) === null)) return undefined;
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -171,7 +171,7 @@ export function addedStructure(left: unknown, right: unknown, path = ''): string
   } else if (isJsonObject(left)) {
     const other = objectOf(right);
     for (const [name, item] of Object.entries(left)) {
-      // The engine records its changes there, and authors may write them anyway.
+      // The engine records changes in annotations and labels, which authors may write anyway.
       if (path === '.metadata' && authorsMetadata.has(name)) continue;
       if (item !== null && (other[name] ?? null) === null) return `${path}.${name}`;
       const added = addedStructure(item, other[name], `${path}.${name}`);
@@ -203,8 +203,8 @@ const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'busybox', 'tin
 const aNumber = '\0number';
 
 /**
- * Reports whether arguments differ in more than an author may decide: flags of the template, their
- * values, and numbers.
+ * Reports whether arguments differ in more than the parts that an author may decide: flags of the
+ * template, the values of these flags, and numbers.
  * @param accepted the arguments of the accepted pod
  * @param reference the arguments without the author's texts, or with other texts
  * @param command the command of the container

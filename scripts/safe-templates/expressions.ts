@@ -20,7 +20,7 @@ const kinds: readonly Kind[] = ['text', 'text', 'text', 'bool', 'number', 'list'
 
 /** The variables that expressions may use. */
 export interface Scope {
-  /** Variables with an author's text, by kind. */
+  /** The variables that contain an author's text. */
   readonly variables: { readonly name: string; readonly kind: Kind }[];
 }
 
@@ -34,7 +34,7 @@ export class Expressions {
   }
 
   /** Returns an operand with a text of the author, in parentheses if necessary. */
-  of(kind: Kind, depth: number): string {
+  operand(kind: Kind, depth: number): string {
     const random = this.#random;
     if (depth <= 0 || random.chance(0.25)) return this.#authors(kind);
     const result = kind === 'any' ? random.pick(kinds) : kind;
@@ -44,7 +44,7 @@ export class Expressions {
   }
 
   /** Calls `make` while no variables are in scope. */
-  without<Result>(make: () => Result): Result {
+  withoutVariables<Result>(make: () => Result): Result {
     const kept = this.scope.variables.splice(0);
     const result = make();
     this.scope.variables.push(...kept);
@@ -56,11 +56,11 @@ export class Expressions {
     const random = this.#random;
     if (name === 'annotation')
       return `annotation $.ObjectMeta "${random.pick(annotationNames)}" ${this.#rest('any', depth)}`;
-    if (name === 'call' || name === 'hello') return `print ${this.of('text', depth)}`;
+    if (name === 'call' || name === 'hello') return `print ${this.operand('text', depth)}`;
     if (name === 'index') return this.#index(kind, depth);
     if (name === 'ternary') {
       const operands = [this.#rest(kind, depth), this.#rest(kind, depth)];
-      return `ternary ${operands.join(' ')} ${this.of('bool', depth)}`;
+      return `ternary ${operands.join(' ')} ${this.operand('bool', depth)}`;
     }
     const parameters = this.#parameters(name);
     const hot = random.below(Math.max(1, parameters.length));
@@ -75,7 +75,7 @@ export class Expressions {
 
   /** Returns a constant, or an expression with a text of the author. */
   #rest(kind: Kind, depth: number): string {
-    return this.#random.chance(0.65) ? this.literal(kind) : this.of(kind, depth);
+    return this.#random.chance(0.65) ? this.literal(kind) : this.operand(kind, depth);
   }
 
   literal(kind: Kind): string {
@@ -91,14 +91,14 @@ export class Expressions {
 
   #argument(parameter: string, depth: number, hot: boolean): string {
     const random = this.#random;
-    const some = (kind: Kind): string => (hot ? this.of(kind, depth) : this.#rest(kind, depth));
+    const some = (kind: Kind): string => (hot ? this.operand(kind, depth) : this.#rest(kind, depth));
     switch (parameter) {
       case 'format':
         return `"${random.pick(formats)}"`;
       case 'expression':
-        return random.chance(0.1) ? this.of('text', depth) : `"${random.pick(patterns)}"`;
+        return random.chance(0.1) ? this.operand('text', depth) : `"${random.pick(patterns)}"`;
       case 'small':
-        if (hot && random.chance(0.5)) return `(mod (len ${this.of('text', depth)}) 9 | int)`;
+        if (hot && random.chance(0.5)) return `(mod (len ${this.operand('text', depth)}) 9 | int)`;
         return String(random.pick([0, 1, 1, 2, 3, 5, 8, -1]));
       case 'layout':
         return random.chance(0.2)
@@ -125,7 +125,7 @@ export class Expressions {
         return random.pick([
           '$.ObjectMeta.Annotations',
           '$.ObjectMeta.Labels',
-          `(strdict "k" ${this.of('text', depth)})`,
+          `(strdict "k" ${this.operand('text', depth)})`,
         ]);
       case 'string':
         return some('text');
@@ -147,13 +147,13 @@ export class Expressions {
     const index = this.#random.below(3);
     switch (this.#random.below(5)) {
       case 0:
-        return `index ${this.of('text', depth)} ${index}`;
+        return `index ${this.operand('text', depth)} ${index}`;
       case 1:
-        return `index (list ${this.literal(kind)} ${this.literal(kind)} ${this.literal(kind)}) (mod (len ${this.of('text', depth)}) 3 | int)`;
+        return `index (list ${this.literal(kind)} ${this.literal(kind)} ${this.literal(kind)}) (mod (len ${this.operand('text', depth)}) 3 | int)`;
       case 2:
-        return `index (dict "x" ${this.literal(kind)} "debug" ${this.literal(kind)} "" ${this.literal(kind)}) ${this.of('text', depth)}`;
+        return `index (dict "x" ${this.literal(kind)} "debug" ${this.literal(kind)} "" ${this.literal(kind)}) ${this.operand('text', depth)}`;
       default:
-        return `index (list ${this.of(kind, depth)} ${this.#rest(kind, depth)}) ${index % 2}`;
+        return `index (list ${this.operand(kind, depth)} ${this.#rest(kind, depth)}) ${index % 2}`;
     }
   }
 

@@ -12,11 +12,12 @@ export function noFigures() {
     checked: 0,
     accepted: 0,
     refused: 0,
-    /** Rendered pods of a sample of templates; those accepted; those that also show the text. */
+    /** The pods from a sample of templates that render. */
     sampled: 0,
     sampledAccepted: 0,
+    /** The accepted pods that also show the author's text. */
     sampledVisible: 0,
-    /** Pods with a hostile name, owner or spec, and the accepted ones. */
+    /** Pods with a hostile name, owner or spec. */
     named: 0,
     namedAccepted: 0,
     /** Accepted pods whose name equals an injected element's name, so that the two are merged. */

@@ -62,7 +62,7 @@ export function signatureOf(name: string): readonly string[] {
   return known[name] ?? [];
 }
 
-/** Returns the functions that the lists above lack, so that no random template uses them. */
+/** Returns the functions that no random template uses, because the lists above lack them. */
 export function missingFunctions(): string[] {
   const listed = new Set([...Object.values(functionsGiving).flat(), ...statementFunctions]);
   return [...Object.keys(functionsOfFamily('istio')), ...Object.keys(builtins)].filter((name) => !listed.has(name));

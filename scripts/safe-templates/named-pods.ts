@@ -9,7 +9,7 @@ import { LoadedTemplate, type Subject } from './subject.ts';
 import { podTemplate } from './template-parts.ts';
 import { TemplateSlots } from './template-slots.ts';
 
-/** The other texts of a pod: the expression that reads each, and a function that sets it. */
+/** Further texts of a pod: an expression that reads the text, and a function that sets it. */
 const fields: readonly { readonly expression: string; readonly put: (pod: JsonObject, text: string) => JsonObject }[] =
   [
     { expression: '$.ObjectMeta.Name', put: (pod, name) => withMetadata(pod, { name }) },
@@ -52,7 +52,7 @@ function owner(changed: JsonObject): JsonObject {
   };
 }
 
-/** Positions that only print a field and have no conditions, so that the field may add nothing. */
+/** Positions that print a field without conditions, so that the field must not add anything. */
 class PrintingSlots extends TemplateSlots {
   readonly #random: Random;
   readonly #field: string;
@@ -138,14 +138,14 @@ export function tryNamedPods(subject: Subject, random: Random, figures: Figures)
     const unchecked = loaded.inject('Istio', pod);
     if (unchecked.outcome !== 'injected') continue;
     figures.named += 1;
-    // Without a result for a harmless text, there is no reference.
+    // If the harmless text was not injected, there is no reference.
     if (harmless.outcome !== 'injected') continue;
     const path = addedStructure(unchecked.pod, harmless.pod);
     const result = loaded.inject('Safe', pod);
     if (result.outcome === 'failed' && result.reason === 'Internal') throw new Error(result.message);
     if (result.outcome !== 'injected') continue;
     figures.namedAccepted += 1;
-    // Elements with equal names are merged, as by Istio and the API server.
+    // The engine merges elements with equal names, as Istio and the API server do.
     if (path !== undefined && elementsOf(unchecked.pod) < elementsOf(harmless.pod)) {
       figures.namedMerged += 1;
       continue;

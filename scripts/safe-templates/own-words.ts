@@ -49,7 +49,7 @@ export class OwnWords implements TemplateWords {
     this.#words.add(text.trim());
     this.#addFlags(text);
     const words = text.split(/[\s,"'[\]{}]|: /);
-    // An action may extend the last word. Without an extension, the word is the template's.
+    // An action may extend the last word. Otherwise the word belongs to the template.
     for (const word of words) this.#words.add(word.replace(/:$/, ''));
   }
 

@@ -1,11 +1,11 @@
 import type { Author } from './author.ts';
 import type { Leak } from './trial.ts';
 
-/** The limit of smaller templates to try. */
+/** The maximum number of smaller templates to try. */
 const mostTrials = 1500;
 
 /**
- * Shrinks a leak while it remains a leak: lines, actions, operands, then the author's texts.
+ * Removes lines, actions and operands, then author's texts, while the leak remains a leak.
  * @param leaks returns a leak of the template for the authors, if any
  */
 export function shrink(leak: Leak, leaks: (template: string, authors: readonly Author[]) => Leak | undefined): Leak {

@@ -55,7 +55,7 @@ interface Configuration {
 
 const configurations = new WeakMap<Subject, Map<string, Configuration>>();
 
-/** Returns the configuration that all templates share, and reads it only once. */
+/** Returns the configuration that all templates share. Reads the configuration only once. */
 function configuration(subject: Subject, preset: string): Configuration {
   const known = configurations.get(subject) ?? new Map<string, Configuration>();
   configurations.set(subject, known);

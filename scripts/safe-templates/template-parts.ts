@@ -3,7 +3,7 @@ import type { TemplateSlots } from './template-slots.ts';
 /** Returns some lines of a template. */
 export type Part = (slots: TemplateSlots) => string;
 
-/** The variables that templates write, apart from walks. */
+/** The variables that templates write outside of loops over annotations or labels. */
 const variables = ['TEAM', 'LEVEL', 'HOME_DIR', 'LD_PRELOAD', 'A'] as const;
 
 /** Returns an argument, or a flag and its operand. */
@@ -92,7 +92,7 @@ const fixed: readonly Part[] = [
   (slots) => `${slots.key('stdin')}: ${slots.scalar('true', 'bool')}\n`,
 ];
 
-/** The parts of a pod beside its containers. */
+/** The parts of a pod other than containers. */
 const podParts: readonly Part[] = [
   (slots) => `hostNetwork: ${slots.scalar('false', 'bool')}\n`,
   (slots) => slots.block('  hostPID: true\n').trimStart(),

@@ -23,7 +23,7 @@ export class TemplateSlots {
   condition(): string {
     this.hot += 1;
     const [random, expressions] = [this.#random, this.#expressions];
-    return expressions.of(random.pick(['bool', 'bool', 'bool', 'text', 'any', 'list', 'number']), random.below(3));
+    return expressions.operand(random.pick(['bool', 'bool', 'bool', 'text', 'any', 'list', 'number']), random.below(3));
   }
 
   /** Returns a scalar. `literal` is its fixed text, with quotes. */
@@ -54,13 +54,13 @@ export class TemplateSlots {
       case 9:
         return `{{ printf "${inner.replace(/[%"\\]/g, '')}%v" ${this.#text()} | quote }}`;
       case 10:
-        // A definition does not see variables outside.
+        // A definition does not see the variables outside it.
         this.definitions.push(
-          `{{ define "t${this.definitions.length}" }}{{ ${this.#expressions.without(() => this.#text())} | quote }}{{ end }}`,
+          `{{ define "t${this.definitions.length}" }}{{ ${this.#expressions.withoutVariables(() => this.#text())} | quote }}{{ end }}`,
         );
         return `{{ template "t${this.definitions.length - 1}" $ }}`;
       case 11:
-        return `{{ range $i, $v := ${this.#expressions.of('list', 1)} }}{{ if $i }}{{ break }}{{ end }}{{ $v | toString | quote }}{{ else }}${literal}{{ end }}`;
+        return `{{ range $i, $v := ${this.#expressions.operand('list', 1)} }}{{ if $i }}{{ break }}{{ end }}{{ $v | toString | quote }}{{ else }}${literal}{{ end }}`;
       case 12:
         return `{{ ${this.#shown()} | squote }}`;
       case 13:
@@ -68,11 +68,11 @@ export class TemplateSlots {
       case 14:
         return `{{ ${this.#shown()} | toString | quote }}`;
       case 15:
-        return `{{ ternary ${this.#operand(literal)} ${this.#operand(this.#other(literal))} ${this.#expressions.of('bool', 1)} }}`;
+        return `{{ ternary ${this.#operand(literal)} ${this.#operand(this.#other(literal))} ${this.#expressions.operand('bool', 1)} }}`;
       case 16:
         return `{{ or ${this.#text()} ${this.#operand(literal)} | quote }}`;
       case 17:
-        return `{{ and ${this.#expressions.of('any', 1)} ${this.#operand(literal)} }}`;
+        return `{{ and ${this.#expressions.operand('any', 1)} ${this.#operand(literal)} }}`;
       case 18:
       case 19:
         return `{{ annotation $.ObjectMeta "${random.pick(annotationNames)}" ${this.#operand(literal)} | quote }}`;
@@ -82,15 +82,15 @@ export class TemplateSlots {
         return `{{ ${this.#text()} | quote }}`;
       case 23:
       case 24:
-        return `"${inner}{{ ${this.#expressions.of('text', 0)} }}"`;
+        return `"${inner}{{ ${this.#expressions.operand('text', 0)} }}"`;
       case 25:
-        return `{{ printf "${inner.replace(/[%"\\]/g, '')}%s" ${this.#expressions.of('text', 0)} | quote }}`;
+        return `{{ printf "${inner.replace(/[%"\\]/g, '')}%s" ${this.#expressions.operand('text', 0)} | quote }}`;
       case 26:
         return `{{ default ${this.#operand(literal)} ${this.#text()} }}`;
       case 27:
         return `{{ eq ${this.#text()} "${random.pick(['true', 'x', 'yes', 'debug'])}" }}`;
       case 28:
-        return `{{ ${this.#expressions.of(kind, 2)} }}`;
+        return `{{ ${this.#expressions.operand(kind, 2)} }}`;
       default:
         return `{{ annotation $.ObjectMeta "${random.pick(annotationNames)}" ${this.#operand(literal)} }}`;
     }
@@ -124,16 +124,16 @@ export class TemplateSlots {
     }
   }
 
-  /** Returns an action that prints a whole structure from an author's text, at an indentation. */
+  /** Returns an action that prints a whole structure from an author's text, indented by `depth`. */
   structure(depth: number): string {
     this.hot += 1;
     const random = this.#random;
     const expressions = this.#expressions;
     return random.pick([
-      () => `{{ toYaml ${expressions.of('map', 2)} | nindent ${depth} }}`,
-      () => `{{ toJson ${expressions.of('map', 2)} }}`,
-      () => `{{ ${expressions.of('text', 2)} | nindent ${depth} }}`,
-      () => `{{ fromJson ${expressions.of('text', 1)} | toYaml | indent ${depth} }}`,
+      () => `{{ toYaml ${expressions.operand('map', 2)} | nindent ${depth} }}`,
+      () => `{{ toJson ${expressions.operand('map', 2)} }}`,
+      () => `{{ ${expressions.operand('text', 2)} | nindent ${depth} }}`,
+      () => `{{ fromJson ${expressions.operand('text', 1)} | toYaml | indent ${depth} }}`,
     ])();
   }
 
@@ -166,11 +166,11 @@ export class TemplateSlots {
   }
 
   #text(): string {
-    return this.#expressions.of('text', this.#random.below(3));
+    return this.#expressions.operand('text', this.#random.below(3));
   }
 
   #shown(): string {
-    return this.#expressions.of(this.#random.pick(shownKinds), this.#random.below(4));
+    return this.#expressions.operand(this.#random.pick(shownKinds), this.#random.below(4));
   }
 
   #operand(literal: string): string {

@@ -20,15 +20,15 @@ export interface Leak {
 }
 
 const podsPerTemplate = 3;
-/** One in this many templates is also checked without a forbidden difference. */
+/** The interval between templates whose pods are all checked, even without a difference. */
 const sample = 8;
 
-/** Returns the random choices of a template's number. */
+/** Returns the source of random choices for the template with a number. */
 export function randomOf(seed: number, index: number): Random {
   return new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
 }
 
-/** Returns the template of a number and its authors, the same for the same seed. */
+/** Returns the template with a number, and its authors. Equal seeds give equal results. */
 export function casesOf(
   seed: number,
   index: number,
@@ -40,7 +40,7 @@ export function casesOf(
   return { template, authors };
 }
 
-/** Tries the template of a number. */
+/** Tries the template with a number. */
 export function tryNumber(subject: Subject, seed: number, index: number, figures: Figures): Leak | undefined {
   const { template, authors } = casesOf(seed, index);
   const trial = new Trial(subject, template, figures);
@@ -69,7 +69,7 @@ export class Trial {
     this.#figures = figures;
   }
 
-  /** Returns the first leak. The reference has no author, or another author if that fails. */
+  /** Returns the first leak. The reference has no author; if it fails, it has another author. */
   leak(authors: readonly Author[]): Leak | undefined {
     const figures = this.#figures;
     const words = new OwnWords(this.#template, engineWords);
@@ -112,7 +112,7 @@ export class Trial {
     }
   }
 
-  /** Names that also occur with other texts belong to the template (a result of `3 | seq`). */
+  /** A name that also occurs with other texts belongs to the template, as in `3 | seq`. */
   #firstDifference({ author, pod }: Injected, reference: JsonObject, words: OwnWords): string | undefined {
     let made: ReadonlySet<string> | undefined;
     const has = (name: string): boolean => {
@@ -152,13 +152,13 @@ export class Trial {
     this.#figures.checked += 1;
     this.#figures[accepted ? 'accepted' : 'refused'] += 1;
     if (accepted && JSON.stringify(result.pod) !== JSON.stringify(pod)) {
-      throw new Error(`accepted, but changed, for ${JSON.stringify(author)}:\n${this.#template}`);
+      throw new Error(`the check accepted, but changed, the pod of ${JSON.stringify(author)}:\n${this.#template}`);
     }
     return accepted;
   }
 }
 
-/** Returns the author with other texts: letters that no template has, digits, and empty texts. */
+/** Returns copies of an author with other texts: letters that no template has, digits, no text. */
 function counterpartsOf({ annotations, labels }: Author): Author[] {
   const withText = (record: Readonly<Record<string, string>>, text: string): Record<string, string> =>
     Object.fromEntries(Object.keys(record).map((name) => [name, text]));
@@ -189,7 +189,7 @@ function argumentsOf(pod: JsonObject): string[] {
   return containersOf(pod).flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }
 
-/** Returns the parts that may show an author's text: the spec, and metadata of the template. */
+/** Returns the parts that may show an author's text: the spec, and the template's metadata. */
 function shownOf({ spec, metadata }: JsonObject): string {
   const { annotations, labels } = metadata as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
   return JSON.stringify([spec, annotations?.['example.com/made'], labels?.['example.com/made']]);
@@ -208,8 +208,8 @@ function randomTemplate(random: Random): string {
 
 /** Returns actions that assign a text of the author to a variable. */
 function prelude(random: Random, expressions: Expressions): string {
-  const condition = expressions.of('bool', 1);
-  const text = expressions.of('text', 1);
+  const condition = expressions.operand('bool', 1);
+  const text = expressions.operand('text', 1);
   const lines = random.pick([
     `{{- $x := ${text} }}`,
     `{{- $x := "own" }}{{- if ${condition} }}{{ $x = ${text} }}{{ end }}`,
@@ -218,7 +218,7 @@ function prelude(random: Random, expressions: Expressions): string {
     `{{- $d := dict }}{{- $_ := set $d "k" ${text} }}{{- $x := get $d "k" }}`,
     `{{- $d := dict "k" "own" }}{{- if ${condition} }}{{ $_ := unset $d "k" }}{{ end }}{{- $x := get $d "k" }}`,
     `{{- $x := "own" }}{{- with ${text} }}{{ $x = . }}{{ end }}`,
-    `{{- $x := "" }}{{- range $i, $e := ${expressions.of('list', 1)} }}{{ $x = print $x $e }}{{ end }}`,
+    `{{- $x := "" }}{{- range $i, $e := ${expressions.operand('list', 1)} }}{{ $x = print $x $e }}{{ end }}`,
   ]);
   if (random.chance(0.2)) return `{{- if ${condition} }}{{ fail ${text} }}{{ end }}\n`;
   expressions.scope.variables.push({ name: '$x', kind: 'text' });

@@ -13,11 +13,11 @@ export interface WorkerTask {
   /** The folder of another engine, whose leaks do not count. */
   readonly baseline?: string;
   readonly seed: number;
-  /** The numbers: every `step`th one from `from` to below `to`. */
+  /** The numbers of the templates: from `from` to below `to`, in steps of `step`. */
   readonly from: number;
   readonly to: number;
   readonly step: number;
-  /** The limit of leaks to shrink and show. With `stop`, the search ends there. */
+  /** The maximum number of leaks to shrink and show. With `stop`, the search ends at it. */
   readonly show: number;
   readonly stop: boolean;
 }
@@ -27,7 +27,7 @@ export interface ShownLeak {
   readonly index: number;
   readonly path: string;
   readonly template: string;
-  /** The texts of the author, and of the other author if two were compared. */
+  /** The texts of the author, and of a second author if the leak compares two. */
   readonly author: string;
 }
 
@@ -41,10 +41,10 @@ export interface WorkerResult {
   readonly errors: readonly string[];
 }
 
-/** One in this many templates is tried with hostile names instead of annotations. */
+/** The interval between templates that get hostile names instead of annotations. */
 const namedShare = 10;
 
-// Refusals are frequent errors, and their stack traces are not read.
+// Refusals are frequent errors, and no code reads their stack traces.
 Error.stackTraceLimit = 0;
 const task = JSON.parse(process.argv[2]!) as WorkerTask;
 const subject = await loadSubject(task.source);

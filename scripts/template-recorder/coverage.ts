@@ -27,7 +27,7 @@ const nodeTypes = [
   ...['dot', 'nil', 'number', 'string', 'boolean', 'declaration', 'assignment', 'else', 'syntax error'],
 ];
 
-/** The number of combinations of a function and a kind of argument, without excluded ones. */
+/** The number of combinations of functions and kinds of arguments, except excluded combinations. */
 const combinations = Object.keys(signatures).flatMap((name) =>
   argumentKinds.filter((kind) => [0, 1, 2].some((position) => !isExcluded(name, position, kind))),
 ).length;
@@ -97,7 +97,7 @@ export class Coverage {
     }
   }
 
-  /** Reports whether coverage, failures and variety suffice. Small counts need only cover nodes. */
+  /** Reports whether coverage, failures and variety suffice. For small counts, nodes suffice. */
   isComplete(count: number): boolean {
     const failing = this.#failed / this.#count;
     const nodes = nodeTypes.every((type) => this.#nodes.has(type));

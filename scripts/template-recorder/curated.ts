@@ -304,7 +304,7 @@ const typedTemplates = [
   ...values.flatMap((value, index) => [
     `{{ ${value} }}`,
     `{{ ${value} | toJson }}`,
-    // Omitted: in Go, a loop to a named integer yields values of its type; ours does not.
+    // Not for Color: Go's loop to a named integer keeps the type, but ours does not.
     value.endsWith('.Color') ? value : `{{ range ${value} }}{{ . }};{{ else }}none{{ end }}`,
     `{{ if ${value} }}T{{ else }}F{{ end }}{{ printf "%v|%+v|%#v|%d" ${value} ${value} ${value} ${value} }}`,
     `{{ eq ${value} ${value} }}{{ deepEqual ${value} (deepCopy ${value}) }}{{ eq ${value} ${values[(index + 1) % values.length] ?? ''} }}`,

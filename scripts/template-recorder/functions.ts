@@ -1,6 +1,6 @@
 import type { ArgumentKind } from './expressions.ts';
 
-/** The kinds of arguments with which a function succeeds. A last `…` repeats up to three times. */
+/** The kinds of arguments with which a function succeeds. A last `…` repeats the kind before it. */
 type Signature = readonly (
   ArgumentKind | 'any' | 'number' | 'format' | 'small' | 'expression' | 'layout' | 'zone' | '…'
 )[];
@@ -241,12 +241,12 @@ export function familyOf(name: string): 'istio' | 'sprig' {
 /** Functions with results in random order, and the functions that make the results comparable. */
 export const ordered: Readonly<Record<string, string>> = { keys: 'sortAlpha', values: 'len' };
 
-/** The position of a date. If it is neither time nor integer, sprig uses the current time. */
+/** The position of the date. Sprig replaces a date of a wrong type by the current time. */
 const dates: Readonly<Record<string, number>> = {
   ...{ date: 1, dateInZone: 1, date_in_zone: 1, htmlDate: 0, htmlDateInZone: 0 },
 };
 
-/** Excludes cyclic data, which ends Go's process, types that only Go has, and the current time. */
+/** Reports whether an argument is cyclic (ends Go's process), Go-only, or the current time. */
 export function isExcluded(name: string, position: number, kind: string): boolean {
   if (name === 'durationRound') return kind === 'time';
   if (position >= (dates[name] ?? Infinity)) return kind !== 'time' && kind !== 'int64';

@@ -7,7 +7,7 @@ import { sample, specialTemplate } from './special.ts';
 import { statements } from './statements.ts';
 import { typedTemplates } from './typed.ts';
 
-/** A template to render in Go and here. */
+/** A template to render in Go and in this project. */
 export interface TemplateCase {
   readonly template: string;
   /** The name of the data in `documents`. */
@@ -46,7 +46,7 @@ export function argument(random: Random, parameter: string, name = '', position 
   }
 }
 
-/** Returns the parameters of a signature. A repeated one occurs up to three times. */
+/** Returns the parameters of a signature. A repeated parameter occurs up to three times. */
 function parametersOf(random: Random, name: string): string[] {
   const signature = signatures[name] ?? [];
   if (signature.at(-1) !== '…') return [...signature];

@@ -70,7 +70,7 @@ Mon, 02 Jan 2006 15:04:05 -0700¦Monday, 02-Jan-06 15:04:05¦02 Jan 06 15:04 -07
 _2006¦__2006¦_2_2¦0000¦007¦1¦2¦11¦152¦.00¦.009¦.90¦PM pm AM¦¦%d¦é 2006¦2006\n01¦  2006  01 ¦-07x¦-0¦Z0¦(2006)*[01]+?¦
 20060102150405¦200601¦1504¦05.0¦5.9¦.0.9¦Jan2 1/2/06¦\xff2006¦2006|01`),
   abbreviated: ['2006-01-02 15:04:05 MST', 'MST', '2006-01-02 15:04 MST -0700', '15:04 MST'],
-  /** The elements of time layouts, also invalid ones. */
+  /** The elements of time layouts, including invalid elements. */
   year: items('2024¦1999¦0001¦9999¦0000¦2000¦1900¦99¦07¦68¦69¦+5¦-5'),
   month: items('01¦12¦2¦02¦13¦00¦0¦Feb¦february¦DECEMBER¦jun¦June¦9'),
   day: items('01¦29¦30¦31¦28¦0¦32¦1¦ 7¦  7¦366¦365¦060¦061¦059'),

@@ -26,7 +26,7 @@ export async function load(url, context, nextLoad) {
 }
 
 /**
- * Writes the file under another name and renames it, because another process may read it meanwhile.
+ * Writes the file under another name and renames it, because another process may read the file.
  *
  * @param {string} text
  * @param {string} file

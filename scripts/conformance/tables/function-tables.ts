@@ -28,7 +28,7 @@ const emptyData: TemplateData = {
   CompliancePolicy: '',
 };
 
-/** Renders a template with Istio's data, of which some parts are set. */
+/** Renders a template with Istio's data. The caller sets some parts of the data. */
 function render(template: string, data: Partial<TemplateData>): string {
   const compiled = compileTemplate(template, { name: 'inject', functions: functionsOfFamily('istio') });
   return compiled.execute(templateValue({ ...emptyData, ...data }));
