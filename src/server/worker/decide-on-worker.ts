@@ -72,7 +72,8 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
           const { decision, encoded } = outcome;
           resolve({ version, request, decision, encoded, dependencies });
         } else {
-          const error = outcome.kind === 'defect' ? outcome.error : 'the worker returned a comparison instead of a decision';
+          const error =
+            outcome.kind === 'defect' ? outcome.error : 'the worker returned a comparison instead of a decision';
           worker.log.error('the worker failed unexpectedly', { error });
           resolve(refused('crash'));
         }
