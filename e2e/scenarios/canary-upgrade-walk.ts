@@ -237,7 +237,7 @@ const kinds = [injectorConfigs, revisionTags, webhooks, resourceKind('v1', 'Name
 /** The arguments of each refused call, the expected message, and the expected exit code. */
 const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
-  ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are: 1-24, 1-25/, 1],
+  ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; existing names: 1-24, 1-25/, 1],
   ['tag set prod-new --revision prod-stable', /this is a tag, not a revision/, 1],
   ['tag set prod-stable --revision 1-25', /exists and points to revision 1-24; use --overwrite to move it/, 1],
   ['tag set prod-stable --revision unreached --overwrite', /unreached is not ready: NotReachable/, 1],

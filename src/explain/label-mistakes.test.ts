@@ -14,25 +14,25 @@ describe('labelMistakes', () => {
     [{ 'kubernetes.io/metadata.name': 'shop', team: 'istio', 'app.kubernetes.io/name': 'x' }, []],
     [
       { 'istio.io/rev': '1.25' },
-      [/has no effect: there is no revision or tag 1\.25; there are: 1-24, 1-25, prod; 1-25 was probably meant/],
+      [/has no effect: there is no revision or tag 1\.25; existing names: 1-24, 1-25, prod; did you mean 1-25\?/],
     ],
-    [{ 'istio.io/rev': 'prd' }, [/no revision or tag prd; .*; prod was probably meant/]],
-    [{ 'istio.io/rev': 'nothing-like-it' }, [/there are: 1-24, 1-25, prod$/]],
-    [{ 'istio.io/rev': '1-26' }, [/there is no revision or tag 1-26; there are: 1-24, 1-25, prod$/]],
-    [{ 'sidecar.istio.io/inject': 'true' }, [/has no effect on a namespace; istio-injection was probably meant/]],
+    [{ 'istio.io/rev': 'prd' }, [/no revision or tag prd; .*; did you mean prod\?/]],
+    [{ 'istio.io/rev': 'nothing-like-it' }, [/existing names: 1-24, 1-25, prod$/]],
+    [{ 'istio.io/rev': '1-26' }, [/there is no revision or tag 1-26; existing names: 1-24, 1-25, prod$/]],
+    [{ 'sidecar.istio.io/inject': 'true' }, [/has no effect on a namespace; did you mean istio-injection\?/]],
     [
       { 'istio-injection': 'enabled' },
-      [/istio-injection=enabled has no effect: there is no revision or tag default; there are/],
+      [/istio-injection=enabled has no effect: there is no revision or tag default; existing names/],
     ],
     [{ 'istio-injection': 'enable' }, [/istio-injection=enable has no effect: use enabled or disabled/]],
     [{ 'istio-injection': 'true', 'istio.io/rev': '1-25' }, [/istio-injection=true has no effect/]],
     [
       { 'istio-inject': 'enabled' },
-      [/label istio-inject=enabled has no effect on a namespace; istio-injection was probably meant/],
+      [/label istio-inject=enabled has no effect on a namespace; did you mean istio-injection\?/],
     ],
-    [{ 'istio.io/revision': '1-25' }, [/istio\.io\/rev was probably meant/]],
-    [{ 'istio-injecton': 'enabled' }, [/istio-injection was probably meant/]],
-    [{ 'istio.io/rev': 'x', 'istio-inject': 'y' }, [/has no effect/, /probably meant/]],
+    [{ 'istio.io/revision': '1-25' }, [/did you mean istio\.io\/rev\?/]],
+    [{ 'istio-injecton': 'enabled' }, [/did you mean istio-injection\?/]],
+    [{ 'istio.io/rev': 'x', 'istio-inject': 'y' }, [/has no effect/, /did you mean/]],
   ];
   for (const [labels, messages] of table) {
     it(`reports ${messages.length === 0 ? 'nothing' : String(messages[0])} for ${JSON.stringify(labels)}`, () => {
@@ -45,12 +45,12 @@ describe('labelMistakes', () => {
   const ofPods: [labels: Record<string, string>, message: RegExp | undefined, meant?: string][] = [
     [{ app: 'web', 'sidecar.istio.io/inject': 'false', 'istio.io/rev': 'gone' }, undefined],
     [{ 'sidecar.istio.io/inject': 'true', 'istio.io/rev': 'prod' }, undefined],
-    [{ 'istio.io/rev': 'Prod' }, /prod was probably meant/, 'istio.io/rev=prod'],
+    [{ 'istio.io/rev': 'Prod' }, /did you mean prod\?/, 'istio.io/rev=prod'],
     [{ 'sidecar.istio.io/inject': 'true' }, /no revision or tag default/],
     [{ 'sidecar.istio.io/inject': 'no' }, /use true or false/, 'sidecar.istio.io/inject=false'],
     [
       { 'istio-injection': 'enabled' },
-      /has no effect on a pod; sidecar\.istio\.io\/inject was probably meant/,
+      /has no effect on a pod; did you mean sidecar\.istio\.io\/inject\?/,
       'istio-injection=null sidecar.istio.io/inject=true',
     ],
   ];
@@ -67,7 +67,7 @@ describe('labelMistakes', () => {
     const families = [istio, { keys: logs, names: ['default'] }];
     assert.deepEqual(labelMistakes({ [logs.injection]: 'enabled', 'istio.io/rev': 'prod' }, families), []);
     const [mistake] = labelMistakes({ [logs.revision]: 'v2' }, families);
-    assert.match(mistake?.message ?? '', /no revision or tag v2; there are: default$/);
+    assert.match(mistake?.message ?? '', /no revision or tag v2; existing names: default$/);
   });
 
   it('accepts existing names next to any other labels', () => {

@@ -90,7 +90,7 @@ export function labelMistakes(
     const meant = known.get(nearest) ?? label;
     if (meant === label) continue;
     const isRevision = families.some(({ keys }) => keys.revision === meant);
-    const what = `has no effect on a ${kind.toLowerCase()}; ${meant} was probably meant`;
+    const what = `has no effect on a ${kind.toLowerCase()}; did you mean ${meant}?`;
     add(label, 'NearMissName', what, meant, isRevision ? value : switched(value));
   }
   return [...byLabel.values()];

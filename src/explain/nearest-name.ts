@@ -3,11 +3,11 @@ const maxListed = 20;
 /** Lists the existing names for a message about an unknown name, with the probable correction. */
 export function namesThere(name: string, names: Iterable<string>): string {
   const sorted = [...new Set(names)].sort();
-  if (sorted.length === 0) return 'there are none';
+  if (sorted.length === 0) return 'none exist';
   const meant = nearestName(name, sorted);
   const more = sorted.length > maxListed ? ', …' : '';
-  const advice = meant === undefined ? '' : `; ${meant} was probably meant`;
-  return `there are: ${sorted.slice(0, maxListed).join(', ')}${more}${advice}`;
+  const advice = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `existing names: ${sorted.slice(0, maxListed).join(', ')}${more}${advice}`;
 }
 
 /** Returns the only similar name. Names whose digits differ are different versions. */

@@ -21,7 +21,7 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     [
       'a tag on an unknown revision',
       revisionTag('canary', 'v9'),
-      /spec\.revision v9: no InjectorConfig .*there are: .*v2.*create it, or name another one/,
+      /spec\.revision v9: no InjectorConfig .*existing names: .*v2.*create it, or name another one/,
     ],
     ['a tag on another tag', revisionTag('canary', 'prod'), /spec\.revision prod: no InjectorConfig/],
     [

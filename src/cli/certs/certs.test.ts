@@ -188,7 +188,7 @@ describe('injector certs', () => {
 
     it('reports an unknown InjectorConfig, and refuses --force without --ca', async () => {
       for (const command of ['export-ca', 'rotate', 'status']) {
-        sees(await call(command, 'b'), 2, { errors: /InjectorConfig b does not exist; there are: a/ });
+        sees(await call(command, 'b'), 2, { errors: /InjectorConfig b does not exist; existing names: a/ });
       }
       assert.match((await call('rotate', 'a', '--force')).errors, /--force: use it only with --ca/);
       assert.equal(patches.length, 0);

@@ -68,7 +68,7 @@ describe('causesOf', () => {
   const configs = [old, config('logs', { webhook: { keys: logs } })];
   const family = { configs, tags: [tag('prod')], published: [webhook] };
   const none = (label: string, value: string, there: string, whose = 'namespace'): string =>
-    `the ${whose}'s label ${label}=${value} has no effect: there is no revision or tag ${value}; there are: ${there}`;
+    `the ${whose}'s label ${label}=${value} has no effect: there is no revision or tag ${value}; existing names: ${there}`;
   type Row = [string, Record<string, string>, unknown, Existing, message?: string, command?: string];
   const table: Row[] = [
     ['no label', {}, {}, one],

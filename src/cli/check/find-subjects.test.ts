@@ -102,8 +102,8 @@ describe('findSubjects', () => {
   it('lists the existing names for an unknown name', async () => {
     await assert.rejects(
       subjectsOf('deployment/none'),
-      /^UsageError: there is no Deployment none in namespace shop; there are: web/,
+      /^UsageError: there is no Deployment none in namespace shop; existing names: web/,
     );
-    await assert.rejects(subjectsOf('namespace/none'), /there is no Namespace none; there are: /);
+    await assert.rejects(subjectsOf('namespace/none'), /there is no Namespace none; existing names: /);
   });
 });

@@ -85,7 +85,7 @@ describe('injector analyze', () => {
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
       /^mistyped\/Namespace\/mistyped UnknownRevision: .* => kubectl label namespace mistyped istio.io\/rev=prod --overwrite$/,
-      /^next\/Namespace\/next UnknownRevision: .*there are: 1-24, 1-25, broken, gone, odd, prod => injector check namespace\/next$/,
+      /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod => injector check namespace\/next$/,
       /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
       /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable --revision 1-24$/,
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,

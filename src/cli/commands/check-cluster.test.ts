@@ -90,7 +90,7 @@ describe('injector check against a cluster', () => {
 
   it('uses namespace default if -n is missing', async () => {
     sees(await check('deployment/web'), 2, {
-      errors: /there is no Deployment web in namespace default; there are none/,
+      errors: /there is no Deployment web in namespace default; none exist/,
     });
   });
 

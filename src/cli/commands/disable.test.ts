@@ -220,7 +220,7 @@ describe('injector disable and enable', () => {
     });
 
     it(`${command} refuses an unknown revision, lists all revisions, and reports an empty cluster`, async () => {
-      const message = '--revision: no InjectorConfig and no webhook has the revision red; there are: blue, green';
+      const message = '--revision: no InjectorConfig and no webhook has the revision red; existing names: blue, green';
       await assert.rejects(cluster.run(command, '--revision', 'blue', 'red'), { message });
       assert.deepEqual(cluster.changes, []);
       const empty = new SwitchCluster();
@@ -228,7 +228,7 @@ describe('injector disable and enable', () => {
       const { out, code } = await empty.run(command, '--all');
       assert.match(out[0] ?? '', new RegExp(`^nothing to ${command}: `));
       assert.equal(code, 0);
-      await assert.rejects(empty.run(command, '--revision', 'red'), /there are none/);
+      await assert.rejects(empty.run(command, '--revision', 'red'), /none exist/);
       await empty.stop();
     });
 

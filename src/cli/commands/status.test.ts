@@ -101,7 +101,7 @@ describe('injector status and revisions', () => {
     assert.deepEqual(workloads.map(({ namespace }) => namespace).join(), 'shop,shop');
     assert.deepEqual([total, code], [{ current: 2, stale: 1, missing: 0 }, 3]);
     const unknown = await injector('status', '-n', 'shp');
-    const advice = 'there are: early, plain, shop; shop was probably meant';
+    const advice = 'existing names: early, plain, shop; did you mean shop?';
     assert.deepEqual([unknown.errors, unknown.code], [`error: --namespace: there is no namespace shp; ${advice}`, 2]);
   });
 

@@ -35,7 +35,7 @@ describe('install: values', () => {
   const refusals: [values: Values, problem: RegExp][] = [
     [
       { mode: 'both', replicas: 2 },
-      /^mode: the chart requires enum \["split","all"\]; replicas: the chart has no such value; there are: .*, mode, /,
+      /^mode: the chart requires enum \["split","all"\]; replicas: the chart has no such value; existing names: .*, mode, /,
     ],
     [
       { operator: { webhookPort: 1023n, class: 'A' } },

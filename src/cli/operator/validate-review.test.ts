@@ -155,7 +155,7 @@ async function firstMistake(object: KubernetesObject, oldObject: unknown = null,
 
 describe('the review of a RevisionTag', () => {
   const unknown =
-    /^spec\.revision: spec\.revision 1-26: .*\(there are: 1-24, 1-25, .*\); create it, or name another one$/;
+    /^spec\.revision: spec\.revision 1-26: .*\(existing names: 1-24, 1-25, .*\); create it, or name another one$/;
   const ofAnotherClass = /^spec\.revision: .*no InjectorConfig of operator class default/;
   const notReady =
     /^spec\.revision: spec\.revision unready: InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\); wait/;

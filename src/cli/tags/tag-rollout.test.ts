@@ -88,7 +88,7 @@ describe('injector tag, with a rollout', () => {
     });
 
     const refusals: [string, string, RolloutState | undefined, RegExp][] = [
-      ['an unknown tag', 'promote prd', paused, /there is no tag prd; there are: prod; prod was probably meant/],
+      ['an unknown tag', 'promote prd', paused, /there is no tag prd; existing names: prod; did you mean prod\?/],
       ['promote without a rollout', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
       ['abort without a rollout', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
       ['promote without a status', 'promote prod', undefined, /no rollout is under way/],
@@ -204,7 +204,7 @@ describe('injector tag, with a rollout', () => {
     it('refuses a tag without steps, and an unknown tag', async () => {
       put(undefined, { isAtOnce: true });
       assert.match((await tag('watch prod')).errors, /moves immediately, .*`injector tag list` shows its revision/);
-      assert.match((await tag('watch x')).errors, /there is no tag x; there are: prod/);
+      assert.match((await tag('watch x')).errors, /there is no tag x; existing names: prod/);
     });
   });
 

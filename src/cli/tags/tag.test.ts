@@ -89,7 +89,7 @@ describe('injector tag', () => {
       [
         'an unknown revision',
         'set x -r 125',
-        /125: no InjectorConfig has .*; there are: 1-24, 1-25; 1-25 was probably meant/,
+        /125: no InjectorConfig has .*; existing names: 1-24, 1-25; did you mean 1-25\?/,
         1,
       ],
       ['a tag instead of a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 1],
@@ -349,7 +349,7 @@ describe('injector tag', () => {
     });
 
     it('lists the existing tags for an unknown tag', async () => {
-      assert.match((await tag('remove x')).errors, /there is no tag x; there are: prod/);
+      assert.match((await tag('remove x')).errors, /there is no tag x; existing names: prod/);
     });
   });
 

@@ -90,7 +90,7 @@ describe('PodEvents', () => {
     assert.deepEqual(events, []);
     await clock.advance(1000);
     const note =
-      "the namespace's label istio.io/rev=bleu has no effect: there is no revision or tag bleu; there are: blue, off";
+      "the namespace's label istio.io/rev=bleu has no effect: there is no revision or tag bleu; existing names: blue, off";
     assert.deepEqual(events, [`undefined/lost Warning UnknownRevision: ${note}`]);
     stop.abort();
     labelled('late', { 'istio.io/rev': 'bleu' });

@@ -15,7 +15,10 @@ describe('A tag keeps its current revision, and reports why,', () => {
   };
 
   it('when spec.revision is unknown, naming the existing revisions', async () => {
-    await stays('nowhere', /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are: old\); create it, or name/);
+    await stays(
+      'nowhere',
+      /^False\/UnknownRevision: spec\.revision nowhere: .*\(existing names: old\); create it, or name/,
+    );
     await fixture.recorded(/^UnknownRevision: /);
     await fixture.install('nowhere');
     await fixture.reconcileTag('prod');
@@ -28,7 +31,7 @@ describe('A tag keeps its current revision, and reports why,', () => {
     fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = '2026-06-01T00:00:00Z';
     });
-    await stays('going', /^False\/UnknownRevision: .*\(there are: old\)/);
+    await stays('going', /^False\/UnknownRevision: .*\(existing names: old\)/);
   });
 
   it('when spec.revision is not ready, and follows the configuration of the current revision', async () => {
