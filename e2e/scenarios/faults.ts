@@ -17,7 +17,7 @@ import { barePod } from '../harness/workloads.ts';
 export const faults: Scenario = {
   name: 'faults',
   about:
-    'while the API server and etcd fail, watches hang or expire, and requests are refused, replicas continue to inject; the operator reconverges within 5 s after each fault',
+    'replicas continue to inject while the API server and etcd fail, watches hang or expire, and requests are refused; the operator reconverges within 5 s after each fault',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
   full: 'etcd is stopped for a minute, requests are refused for 20 s, every watch hangs: about 6 minutes',

@@ -14,7 +14,7 @@ export const rollingRestarts: Scenario = {
   full: 'every process is restarted 20 times, and 10 processes are killed, about 13 minutes',
   run: async (context) => {
     const { client, size } = context;
-    // Use the chart's drain time, because the balancer is seconds late on a busy machine.
+    // Use the chart's drain time, because the balancer can lag by seconds on a busy machine.
     const replicas = await context.startReplicas();
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
@@ -90,7 +90,7 @@ async function killController(
   return failover;
 }
 
-/** Kills a replica. Checks that no more pods are lost than it had requests and connections. */
+/** Kills a replica. Checks that the lost pods do not outnumber its requests and connections. */
 async function killWebhook(context: ScenarioContext, replicas: Replicas, losses: Losses, index: number) {
   const victim = replicas.webhooks[index % replicas.webhooks.length];
   if (victim === undefined) throw new Error('there is no webhook replica');

@@ -23,7 +23,7 @@ export function readPending(path: string): ReadonlySet<string> {
   return new Set(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''));
 }
 
-/** Runs the cases. A pending case that passes fails the run, so that the list only shrinks. */
+/** Runs the cases. If a pending case passes, the run fails, so that the list can only shrink. */
 export function runCases(cases: Iterable<ConformanceCase>, pending: ReadonlySet<string>): Report {
   const groups = new Map<string, GroupTotals>();
   const differences = new Map<string, string[]>();

@@ -15,7 +15,7 @@ export interface ServingCertificate extends ServingPair {
 /**
  * The serving certificates of a replica, in memory. The watch of serving Secrets fills it; the TLS
  * listener reads it at each handshake. Rejects an invalid pair and keeps the last valid pair, so
- * that a damaged Secret fails no admission.
+ * that a damaged Secret makes no admission fail.
  */
 export class ServingCertificates {
   readonly #byOwner = new Map<string, ServingCertificate>();

@@ -8,8 +8,9 @@ export const conditions = {
   TemplatesValid: 'the configuration compiles; while it does not, replicas serve the last good one',
   CertificateReady: 'the certificate of the provider is served; when True, the reason is the phase of the rotation',
   WebhookReady: 'the webhook names the desired configuration',
-  TemplatesDoubtful: 'bad when True: the published configuration has warnings, such as typical pods that fail',
-  InjectionFailing: 'bad when True: pods were refused in the last five minutes; the reason is that of the last one',
+  TemplatesDoubtful:
+    'bad when True: the published configuration has warnings, for example that it fails for typical pods',
+  InjectionFailing: 'bad when True: pods were refused in the last five minutes; the reason is that of the last refusal',
   Overlap: 'bad when True: an older InjectorConfig or RevisionTag selects the same pods, so nothing is published',
   ForeignOverlap: 'bad when True: an injector outside this operator selects the same pods by the same labels',
   Conflict: 'bad when True: another client writes our fields; the operator reverts the writes at most once a second',
@@ -98,7 +99,7 @@ export const conditionReasons = {
   Takeover:
     'ForeignOverlap: an injector outside this operator selects the same pods, and `spec.webhook.takeover` is set',
   ToleratedManager: 'Narrowed: the message names the field manager',
-  TooCostly: 'TemplatesValid: compilation takes too long or too much memory; retried once the configuration changes',
+  TooCostly: 'TemplatesValid: compilation takes too much time or memory; it is retried when the configuration changes',
   TrustMissing: 'CertificateReady: `caBundle`, or the object that `caBundleFrom` names, contains no certificate',
   UnknownRevision: 'RevisionReady: no InjectorConfig of this operator class has this revision',
   WaitingForPods: 'RolloutComplete: a step waits for results from pods',

@@ -11,7 +11,7 @@ export interface Sighting {
   readonly name: string;
   readonly workload: string;
   readonly maker: string;
-  /** The creation time in whole seconds, as milliseconds since 1970. */
+  /** The creation time in milliseconds since 1970; Kubernetes records whole seconds only. */
   readonly created: number;
   /** When the pod became ready, in whole seconds; undefined if the pod was never seen ready. */
   readyAt: number | undefined;

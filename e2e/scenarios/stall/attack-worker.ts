@@ -1,4 +1,4 @@
-/** The worker that creates hostile pods, apart from the measurement of innocent pods. */
+/** The worker that creates hostile pods. The measurement of innocent pods runs outside of it. */
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { administrator } from '../../harness/cluster.ts';
 import { serveWorker, workerData } from '../../harness/worker/serve-worker.ts';

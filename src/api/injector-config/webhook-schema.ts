@@ -101,7 +101,7 @@ export const webhookSchema = z.object({
   pathEnvironment: boundedRecord(z.string().max(1024), 32)
     .default({})
     .describe(
-      "Environment variables of the proxy, by Istio's keys in an injection path: cluster, net, or the name of a variable.",
+      "Environment variables of the proxy. The keys are those of Istio's injection paths: cluster, net, or the name of a variable.",
     ),
   keys: webhookKeys
     .prefault({})

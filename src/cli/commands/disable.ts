@@ -16,7 +16,7 @@ interface Change {
   readonly failed?: true;
 }
 
-/** The number of checks, every `checkIntervalMs`, that no operator restores the webhooks. */
+/** How many times to check, `checkIntervalMs` apart, that no operator restores the webhooks. */
 const checks = 4;
 const checkIntervalMs = 250;
 

@@ -49,10 +49,10 @@ describe('guardAuthor', () => {
       sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "--team=%q" ${input} }}]`),
       written('1'),
     ],
-    ['a text that an image contains for other reasons', `${sidecar('')}{{/* ${input} */}}`, written('sidecar')],
-    ['a text in a variable that an image also contains', variable(quoted), written('sidecar')],
+    ['a text that the name of the image also contains', `${sidecar('')}{{/* ${input} */}}`, written('sidecar')],
+    ['a text of a variable that the image also contains', variable(quoted), written('sidecar')],
     [
-      'a text with a format check that a piece passes',
+      'a text of which a harmless part passes the format check',
       `{{ if not (regexMatch "^[0-9,]+$" ${input}) }}{{ fail "ports" }}{{ end }}${variable(quoted)}`,
       written('80,443'),
     ],

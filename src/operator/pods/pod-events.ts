@@ -131,7 +131,7 @@ export class PodEvents {
   async #examine(pod: ArrivedPod, namespaces: ObjectStore): Promise<void> {
     const { metrics, recorder, logger } = this.#options;
     const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
-    // A published configuration loads, since it was loaded before its publication.
+    // Loading should not fail, because a configuration is loaded before it is published.
     const explanations = await this.#explain(pod, labels).catch((error: unknown) => {
       const { name } = pod.record.metadata;
       const fields = { namespace: pod.namespace, name, error: messageOf(error) };
@@ -231,7 +231,7 @@ interface PodReaders {
 /**
  * Returns the stores for one watch of pods and namespaces, which serves Events and usage.
  * @param restart ends this watch and starts another; called when a selector needs a dropped field
- * @param isRestart whether this watch is such a restart, so that existing pods were examined
+ * @param isRestart whether this watch replaces an ended watch that already examined existing pods
  */
 export function followPods(
   { podEvents, usage, clock }: PodReaders,

@@ -15,7 +15,7 @@ export interface PodJudgement {
   readonly reason: string;
   /** The InjectorConfig that injected the pod, or else would inject it. It counts the pod. */
   readonly injectorConfig: string;
-  /** The configuration of this family that injected the pod, by the pod's annotations, if any. */
+  /** The configuration of this family that, by the pod's annotations, injected the pod, if any. */
   readonly carried: CarriedConfiguration | undefined;
   /** The webhook that selects the pod now, if any. */
   readonly selectedBy: SelectingWebhook | undefined;
