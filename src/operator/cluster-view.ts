@@ -42,7 +42,7 @@ export class ClusterView {
   readonly configMaps = new ObjectStore();
   readonly secrets = new ObjectStore();
   readonly services = new ObjectStore();
-  /** All webhook configurations in the cluster, since any of them may own or overlap with ours. */
+  /** All webhook configurations, since any of them may be the owner of ours or overlap ours. */
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
   readonly roles = new ObjectStore();
@@ -92,7 +92,7 @@ export class ClusterView {
     return this.#ours().filter((object) => injectorConfigOf(object) === name);
   }
 
-  /** Returns the InjectorConfig's own webhook configuration; undefined if a tag uses its name. */
+  /** Returns the InjectorConfig's own webhook configuration; undefined if a tag took the name. */
   ownWebhook(name: string): KubernetesObject | undefined {
     const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
     return own && (injectorConfigOf(own) ?? name) === name ? own : undefined;
@@ -123,7 +123,7 @@ export class ClusterView {
       .filter((object) => liveRollout(object)?.canary.injectorConfig === name && this.isOurs(object));
   }
 
-  /** Returns the webhook configuration of a tag. For `default`, an InjectorConfig may own it. */
+  /** Returns the webhook configuration of a tag. An InjectorConfig may own that of `default`. */
   tagWebhook(tag: string): KubernetesObject | undefined {
     return this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
   }

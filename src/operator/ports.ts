@@ -24,12 +24,12 @@ export interface InjectorRegistryPort {
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
 
-/** Injects pods with a configuration and returns the failures. Rejects if it cannot try them. */
+/** Injects pods with a configuration and returns the failures. Rejects if the trial fails. */
 export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
 
 /** The serving certificates in memory. The replica adds them; the TLS listener selects by host. */
 export interface ServingCertificatesPort {
-  /** Serves a pair if it is valid. Returns the faults of the pair; the list is empty if valid. */
+  /** Serves a pair if it is valid. Returns the faults of an invalid pair, else an empty list. */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[];
   remove(owner: string): void;
   /** Returns the owner of each served certificate, and the SHA-256 of the leaf in hex. */
@@ -62,7 +62,7 @@ export interface ReplicaReports {
    */
   lacking(name: string, hash: string, fingerprint?: string): readonly string[];
   synced(): Promise<void>;
-  /** Returns the newest path format that all live replicas read, or explains why none exists. */
+  /** Returns the newest path format that all live replicas read, or the reason why none exists. */
   pathFormat(): PathFormat | string;
   /** Returns the live replicas, sorted. The name `(validator)` means the validating webhook. */
   replicas(name: string): readonly ReplicaReport[];
@@ -70,7 +70,7 @@ export interface ReplicaReports {
   shadowReport(pair: RolloutPair): ShadowReport;
   /** Returns the recent failures of a configuration to inject pods; undefined if there are none. */
   failures(name: string, hash: string): ReportedFailure | undefined;
-  /** Calls the listener after each change of what replicas serve or fail to inject. */
+  /** Calls the listener when the reported configurations, certificates or failures change. */
   subscribe(listener: () => void): void;
   /** Deletes Leases of dead replicas; resolves with the milliseconds until the next call is due. */
   removeExpired(signal: AbortSignal): Promise<number>;
@@ -93,7 +93,7 @@ export interface OperatorMetrics extends WatchObserver {
   conditions?(name: string, conditions: ReadonlyMap<string, boolean>): void;
   /** The expiry of the serving certificate and of the authority that signed it. */
   certificateExpires?(name: string, notAfter: Date, caNotAfter: Date): void;
-  /** A leaf or authority was replaced (`success`), refused, or could not be written (`failed`). */
+  /** The result for a leaf or authority: replaced (`success`), refused, not written (`failed`). */
   certificateRotated?(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void;
   /** A staged authority begins to sign, this many seconds after it was staged. */
   authorityConfirmed?(seconds: number): void;
@@ -109,7 +109,7 @@ export interface OperatorMetrics extends WatchObserver {
   rolloutEvent?(tag: string, reason: string): void;
   /** The restarts for a tag after a pass; undefined if the tag requests no restarts. */
   restarts?(tag: string, figures: RestartFigures | undefined): void;
-  /** The number of workloads just restarted for a tag; 0 when the tag first requests restarts. */
+  /** The number of workloads that a pass restarted; 0 when the tag first requests restarts. */
   restarted?(tag: string, workloads: number): void;
   /** Drops the series of a deleted InjectorConfig. */
   forget?(name: string): void;

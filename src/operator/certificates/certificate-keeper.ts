@@ -37,7 +37,7 @@ export class CertificateKeeper {
   /**
    * Writes the state of the rotation with the resourceVersion that was read, so that the second of
    * two leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
-   * @throws CertificatePolicyError if the terms contradict each other; nothing is written then
+   * @throws CertificatePolicyError if the policy or a name is invalid; nothing is written then
    */
   async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
     const { client, view, owned, clock, random, generateKeyPair } = this.#options;
@@ -66,7 +66,7 @@ export class CertificateKeeper {
   }
 }
 
-/** Returns one of our Secrets. Sends a GET if the view lacks it, since it may have lost labels. */
+/** Returns one of our Secrets. Sends a GET if the view lacks it, as when its labels were lost. */
 export async function ownSecret(
   { client, view, settings }: Pick<CertificateKeeperOptions, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
   name: string,

@@ -23,7 +23,7 @@ export interface ProvidedCertificates {
 }
 
 /**
- * A source of certificates (`spec.certificate.provider`). It returns its current certificate, if
+ * A source of certificates (`spec.certificate.provider`). A provider returns its certificate, if
  * any, and triggers a pass when the certificate changes. The rotation then publishes the change.
  */
 export interface CertificateProvider {

@@ -13,9 +13,9 @@ import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
 
 type ClaimContext = Pick<PassContext, 'view' | 'settings' | 'targets'>;
 
-/** The hosts by which clients may call an InjectorConfig, besides the name of its Service. */
+/** The hosts at which a webhook may call an InjectorConfig, besides the name of its Service. */
 export interface HostClaim {
-  /** The hosts of live webhooks and, unless it is taken, the host of `spec.webhook.url`. */
+  /** The hosts of live webhooks, and the host of `spec.webhook.url` unless it is refused. */
   readonly hosts: readonly string[];
   /** The refusal if another InjectorConfig has the host of `spec.webhook.url`. */
   readonly taken: Finding | undefined;

@@ -1,6 +1,6 @@
 import type { GenerateKeyPair, KeyPair } from '../../certs/key-pair.ts';
 
-/** The number of keys: two for a new InjectorConfig (authority and leaf), and two for repairs. */
+/** The pool size: two keys for a new InjectorConfig (authority and leaf), two for repairs. */
 const poolSize = 4;
 /** The default key size of InjectorConfigs. */
 const usualBits = 2048;

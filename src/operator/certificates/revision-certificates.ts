@@ -33,7 +33,7 @@ export interface RevisionCertificatesOptions extends PassContext {
 /** Passes the spec of an InjectorConfig to the rotation, and reports the results to users. */
 export class RevisionCertificates {
   readonly #options: RevisionCertificatesOptions;
-  /** The last release per InjectorConfig: the kept provider, and the monotonic time in ms. */
+  /** The last call of `release` per InjectorConfig: the provider kept, the monotonic time in ms. */
   readonly #released = new Map<string, { kept: string | undefined; at: number }>();
 
   constructor(options: RevisionCertificatesOptions) {
@@ -158,7 +158,7 @@ export class RevisionCertificates {
   }
 }
 
-/** Returns the provider whose objects are in use; undefined for a Certificate of the user. */
+/** Returns the provider whose objects are in use; undefined for a user's Certificate. */
 function keptProvider({ spec: { certificate } }: InjectorConfig): string | undefined {
   return certificate.certificateRef === undefined ? certificate.provider : undefined;
 }

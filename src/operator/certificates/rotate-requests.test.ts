@@ -23,7 +23,7 @@ class RequestFixture extends RevisionFixture {
     return { fingerprint: new X509Certificate(leaf).fingerprint256, authorities };
   }
 
-  /** Reconciles at the requested times until status has this answer. */
+  /** Reconciles whenever a pass is due, until status has this answer. */
   async answered(expected: string): Promise<void> {
     for (let passes = 0; passes < 30; passes += 1) {
       const wait = await this.reconcile('blue');
@@ -40,7 +40,7 @@ describe('the rotate annotation', () => {
     await fixture.install();
   });
 
-  it('issues a leaf once, even after a restart or the loss of the record', async () => {
+  it('issues a leaf once, even after a restart or the loss of a Secret', async () => {
     const before = fixture.serving();
     assert.equal(fixture.answer(), '');
     fixture.ask('leaf:n-1');
@@ -54,7 +54,7 @@ describe('the rotate annotation', () => {
     fixture.restart();
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.serving(), after);
-    // The Secret records the request, but status has the answer as well.
+    // The Secret records the request; the answer in status must suffice.
     fixture.cluster.remove('secrets', 'sidecar-injector-blue', 'injection');
     await fixture.reconcile('blue');
     assert.equal(fixture.serving().fingerprint, after.fingerprint);
@@ -84,7 +84,7 @@ describe('the rotate annotation', () => {
     assert.ok(!fixture.serving().authorities.includes(before.authorities[0]!));
   });
 
-  it('is refused once, with its name and value, when it is malformed', async () => {
+  it('is refused once when malformed; the refusal quotes the value', async () => {
     const before = fixture.serving();
     const value = `all:${'n'.repeat(80)}`;
     fixture.ask(value);

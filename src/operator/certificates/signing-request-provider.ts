@@ -45,7 +45,7 @@ export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' 
 /**
  * Implements `spec.certificate.provider: CertificateSigningRequest` (certificates.k8s.io/v1).
  * Stores the key, the answer and past attempts in Secret `injector-request-N` before it creates the
- * request, so that the next leader continues. The name of the request derives from the key.
+ * request, so that the next leader continues. The name of the request is derived from the key.
  */
 export class SigningRequestProvider implements CertificateProvider {
   readonly #options: SigningRequestProviderOptions;
@@ -59,7 +59,7 @@ export class SigningRequestProvider implements CertificateProvider {
     this.#options.trust.forget(injectorConfig);
   }
 
-  /** Deletes requests that match by label and by name, since any client may set our labels. */
+  /** Deletes requests whose label and name are ours, since any client may set our labels. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const { client, view, settings } = this.#options;
     const labelSelector = `${ownedSelector(settings.context.operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
@@ -151,7 +151,7 @@ export class SigningRequestProvider implements CertificateProvider {
     await this.#options.client.create(request, { fieldManager, signal }).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
-    // Starts the watch.
+    // This read starts the watch of the request.
     await this.#options.requests.read(config.metadata.name, { name }, signal);
   }
 

@@ -41,7 +41,7 @@ export class TrustedAuthorities {
   }
 }
 
-/** Returns PEM as it is, and decodes PEM in base64, which the `caBundle` of webhooks uses. */
+/** Returns PEM unchanged, and decodes PEM in base64, which the `caBundle` of webhooks uses. */
 function asPem(text: string): string {
   return text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
 }

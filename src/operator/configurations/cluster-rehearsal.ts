@@ -34,7 +34,7 @@ export class ClusterRehearsal {
     this.#options = options;
   }
 
-  /** Returns the condition TemplatesDoubtful; undefined, for no change, until pods were tried. */
+  /** Returns TemplatesDoubtful, or undefined to leave it unchanged until pods were tried. */
   finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
     const isPublished = pass.config.status?.config?.hash === compiled.hash;
     const sample = isPublished && !this.#doubts.has(compiled) ? this.#sample(pass) : undefined;

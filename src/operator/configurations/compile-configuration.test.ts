@@ -153,7 +153,7 @@ describe('ConfigurationCompiler', () => {
     assert.deepEqual((await compile({ warnings: ['odd'] })).doubts, ['odd']);
   });
 
-  it('does not retry a configuration that was too costly, even in a new process, until it changes', async () => {
+  it('retries a configuration that was too costly only after a change, even in a new process', async () => {
     let tried = 0;
     const load: LoadConfiguration = () => {
       tried++;
@@ -175,7 +175,7 @@ describe('ConfigurationCompiler', () => {
     });
     const recorded = { ...bomb, status: statusWith('TooCostly') };
     assert.deepEqual([(await refusalOf(recorded)).message, tried], ['recorded', 1]);
-    // A new generation with the same texts is the same configuration.
+    // A new generation with the same texts produces the same configuration.
     const sameTexts = { ...config(2, { templates: { sidecar: template('a') } }), status: recorded.status };
     assert.deepEqual([(await refusalOf(sameTexts)).message, tried], ['recorded', 1]);
     const edited = { ...config(3, { templates: { sidecar: template('b') } }), status: recorded.status };

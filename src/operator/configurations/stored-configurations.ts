@@ -43,7 +43,7 @@ export class StoredConfigurations {
     for (const object of objects) await owned.apply(object, into, signal);
   }
 
-  /** Deletes old ConfigMaps, but keeps those that are in use or published, and the latest. */
+  /** Deletes old ConfigMaps, except the latest and those that are in use or published. */
   async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
     const { view, owned } = this.#context;
     const { name } = config.metadata;

@@ -53,7 +53,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' |
   readonly followCollection: FollowCollection;
   /** Adds a key to the queue. */
   readonly wake: (key: string) => void;
-  /** Called after an InjectorConfig publishes another configuration, to reconcile its tags. */
+  /** Reconciles the tags of an InjectorConfig that has published another configuration. */
   readonly onPublished: (injectorConfig: string) => void;
 }
 

@@ -31,8 +31,8 @@ export interface InjectorOperatorOptions extends FollowingParts {
 }
 
 /**
- * The page size and the pause between pages, in milliseconds. Small pages keep admissions fast in a
- * process of role `all`. A list of 10,000 pods takes about 15 s, but no other work waits for it.
+ * The objects per page, and the pause between pages in milliseconds. Small pages keep admissions
+ * fast in a process of role `all`. A list of 10,000 pods takes about 15 s; no work waits for it.
  */
 const gentlyPaged = { pageSize: 25, pagePauseMs: 20 };
 
@@ -106,7 +106,7 @@ export class InjectorOperator extends Operator {
     return this.#loop !== undefined;
   }
 
-  /** Starts no new work. {@link stopped} waits for the work that is in progress. */
+  /** Prevents new work. {@link stopped} waits for the work that is in progress. */
   override stop(): void {
     this.#stop.abort(new Error('the operator is stopping'));
   }

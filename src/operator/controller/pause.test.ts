@@ -49,7 +49,7 @@ describe('spec.paused', () => {
     assert.equal(fixture.statusOf('blue').revision, 'one');
   });
 
-  it('restores the last good configuration once unset, after a reachability check, if the spec does not compile', async () => {
+  it('when unset, restores the last good configuration after a reachability check if the spec does not compile', async () => {
     const good = fixture.hash('blue');
     await pause({ injection: { templates: { sidecar: '{{' } } });
     await fixture.edit('blue', { paused: false });

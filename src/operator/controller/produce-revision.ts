@@ -38,7 +38,7 @@ export interface RevisionProducerOptions extends PassContext {
 
 /** The longest time until the next check of the replicas' reports, in milliseconds. */
 const pendingMs = 1000;
-/** The retry period for a taken host, in milliseconds, since no event reports a free host. */
+/** How often to retry a host that another InjectorConfig has, in ms; no event reports a release. */
 const takenRetryMs = 30_000;
 
 /** Reasons of WebhookReady that need an action by a user and are therefore reported in an Event. */

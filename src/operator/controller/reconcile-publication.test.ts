@@ -100,7 +100,7 @@ describe('RevisionReconciler: publication', () => {
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'a new wait has begun');
   });
 
-  it('is not Ready once no replica has run for longer than a restart takes', async () => {
+  it('is not Ready if replicas are absent for longer than a restart takes', async () => {
     await fixture.install();
     const path = fixture.path('blue');
     fixture.reports.missing = ['any replica (none is running)'];

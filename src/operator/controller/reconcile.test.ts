@@ -138,7 +138,7 @@ describe('RevisionReconciler', () => {
     fixture.says('green', 'Ready', /^Unknown|^False/);
   });
 
-  it('does not overwrite a newer version of the rotation', async () => {
+  it('does not overwrite a newer state of the rotation', async () => {
     await fixture.install();
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete (object.data as Record<string, string>)['rotation.json'];

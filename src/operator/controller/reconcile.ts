@@ -80,7 +80,7 @@ export class RevisionReconciler {
     const { name = '' } = object.metadata;
     const { webhookConfiguration, servingSecret } = objectNames(name);
     const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
-    // For a webhook of another operator class, a condition suffices: only we write this status.
+    // If another operator class owns the webhook, a condition suffices: only we write this status.
     const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
     if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
       refusals.settled(name, 'Installation');
@@ -152,7 +152,7 @@ export class RevisionReconciler {
     return wait ?? resyncMs;
   }
 
-  /** Deletes the webhook, then the objects of certificate providers, which are unused then. */
+  /** Deletes the webhook, then the objects of certificate providers, which are then unused. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
     await this.#options.producer.release(name, signal);
@@ -174,7 +174,7 @@ export class RevisionReconciler {
     return resyncMs;
   }
 
-  /** Runs a deletion. A condition and an Event name the foreign finalizers that block it. */
+  /** Runs a deletion. A condition and an Event name other controllers' finalizers that block it. */
   async #unblocked<T>(object: KubernetesObject, signal: AbortSignal, remove: () => Promise<T>): Promise<T> {
     const { refusals } = this.#options;
     try {

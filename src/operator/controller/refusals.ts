@@ -3,7 +3,7 @@ import type { Logger } from '../../kube/ports.ts';
 import type { EventReason } from '../reasons.ts';
 import type { RevisionEvents } from './revision-events.ts';
 
-/** The subjects of refusals. Each subject has at most one current refusal per object. */
+/** The topics of refusals. Each topic has at most one current refusal per object. */
 export type RefusalTopic =
   | 'Object'
   | 'Overlap'

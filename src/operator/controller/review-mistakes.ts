@@ -14,7 +14,7 @@ import type { TagTargets } from '../tags/tag-targets.ts';
 
 /**
  * Returns the overlaps and host conflicts that a write of an InjectorConfig would introduce.
- * Ignores those that exist already.
+ * Ignores overlaps and conflicts that exist already.
  */
 export function configMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
   const before = resultOrUndefined(() => parseInjectorConfig(old));

@@ -14,7 +14,7 @@ import type { RotateAnswer } from '../certificates/rotate-requests.ts';
 export interface Finding {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: ConditionReason;
-  /** A sentence for users. It does not change while nothing else changes. */
+  /** A sentence for users. Passes that find the same state must return the same sentence. */
   readonly message: string;
 }
 
@@ -102,7 +102,7 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
 
 /**
  * Returns the first condition that prevents readiness: a condition in `against` that is True, or a
- * required condition that is not. @param where a suffix for the message of a required condition
+ * required condition that is not True. @param where a suffix for a required condition's message
  */
 export function obstacleAmong(
   conditions: readonly Condition[],

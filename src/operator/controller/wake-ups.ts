@@ -98,7 +98,7 @@ export class WakeUps {
     else if (names.size === 0) add(otherKeys.validator);
   }
 
-  /** Reports whether more than the status changed, which may affect overlaps of all objects. */
+  /** Reports whether more than the status changed: such a change may affect overlaps. */
   #isChanged(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
     const state = isGone ? 'gone' : `${metadata.generation ?? ''} ${String(metadata.deletionTimestamp)}`;
     const isChanged = this.#seen.get(key) !== state;

@@ -201,7 +201,7 @@ export class PodEventLimits {
     return true;
   }
 
-  /** Drops expired entries, oldest first. The overall limit bounds the rest to about 600. */
+  /** Drops expired entries, oldest first. The limit for all pods bounds the rest to about 600. */
   #forgetOld(now: number): void {
     for (const [key, { until }] of this.#makers) {
       if (until > now) return;

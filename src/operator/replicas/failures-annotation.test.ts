@@ -50,7 +50,7 @@ describe('the annotation of failures', () => {
     assert.deepEqual(readFailures(JSON.stringify([one])), [one]);
   });
 
-  it('is merged with the sum of the counts and the details of the latest failure', () => {
+  it('is merged: counts are added, and details of the latest failure are kept', () => {
     fc.assert(
       fc.property(fc.array(failure, { minLength: 1 }), (failures) => {
         const sum = failures.reduce<ReportedFailure | undefined>(addFailures, undefined);

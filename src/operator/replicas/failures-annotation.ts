@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The maximum size in bytes. Each renewal of a Lease sends the annotation to all watchers. */
+/** The maximum size in bytes; each renewal of a Lease sends the annotation to all watchers. */
 const maximumBytes = 4096;
 
 const time = z.int().min(0).max(8_640_000_000_000_000);
@@ -15,7 +15,7 @@ const failureSchema = z.object({
   pod: z.string().max(320),
 });
 
-/** A replica's recent failures with one configuration, timed by its clock (ms since 1970). */
+/** Recent failures of a replica with one configuration. The times are in ms since 1970. */
 export type ReportedFailure = Readonly<z.infer<typeof failureSchema>>;
 
 /** Formats the annotation. Drops the oldest failures, which come first, if it is too long. */

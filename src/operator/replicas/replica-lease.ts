@@ -120,7 +120,7 @@ export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObje
   };
 }
 
-/** Returns the replica in the name of a Lease. The chart's admission policy enforces the name. */
+/** Returns the replica that a Lease's name contains. The chart's admission policy checks names. */
 export function replicaOf(lease: KubernetesObject): string {
   return (lease.metadata.name ?? '').slice(replicaLeaseName('').length);
 }

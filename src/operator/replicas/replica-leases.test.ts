@@ -211,7 +211,7 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(live(), ['one']);
   });
 
-  it('deletes the Leases of dead replicas, unless they have changed', async () => {
+  it('deletes the Leases of dead replicas, unless a Lease has changed', async () => {
     reports.start();
     await seen(lease('gone'));
     await seen(lease('back'));

@@ -51,7 +51,7 @@ export class ReplicaReporter {
   readonly #options: ReplicaReporterOptions;
   readonly #stop = new AbortController();
   #lease: Lease | undefined;
-  /** Ends the pause before the next renewal when it is aborted. */
+  /** When aborted, ends the pause before the next renewal. */
   #wake = new AbortController();
   #isDraining = false;
   #running: Promise<void> = Promise.resolve();
@@ -135,7 +135,7 @@ export class ReplicaReporter {
     }
   }
 
-  /** Handles the write or deletion of our Lease by another client. The next attempt reads it. */
+  /** Handles another client's write or deletion of our Lease. The next attempt reads the Lease. */
   async #lostTo(cached: Lease | undefined, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
     const found = await this.#find(options).catch(() => undefined);
     const other = found?.spec.holderIdentity;

@@ -109,7 +109,7 @@ export class Replica implements NodeSource {
     return this.#nodeFacts;
   }
 
-  /** Returns the state by InjectorConfig; key {@link validatorReport} has that of the validator. */
+  /** Returns the state by InjectorConfig; key {@link validatorReport} has the validator's state. */
   serves(): ReadonlyMap<string, ServedConfiguration> {
     const { certificates, operatorClass } = this.#options;
     const fingerprints = new Map(certificates.all().map(({ owner, fingerprint }) => [owner, fingerprint]));

@@ -29,7 +29,7 @@ function servingRole(
   };
 }
 
-/** How long the name of a deleted Secret stays in the Role, in ms: replicas still watch it. */
+/** How long the Role keeps the name of a deleted Secret, in ms: replicas still watch the Secret. */
 const lingerMs = 120_000;
 
 /**

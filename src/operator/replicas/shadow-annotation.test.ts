@@ -40,7 +40,7 @@ describe('the annotation with shadow reports', () => {
     assert.ok((newest?.changed.length ?? 0) >= 10);
   });
 
-  it('calls an InjectorConfig `name`, for compatibility with other versions', () => {
+  it('stores an InjectorConfig as `name`, so that other versions read it', () => {
     const [written] = JSON.parse(writeShadowReports([report('prod')])) as object[];
     const counts = { compared: 4, failed: 1, differing: 2, changed: [] };
     const pair = { stable: { name: '1-24', hash: '0123abcd' }, canary: { name: '1-25', hash: '89abcdef' } };

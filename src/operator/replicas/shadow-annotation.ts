@@ -10,7 +10,7 @@ const maximumReports = 16;
 /** The maximum count of admissions, so that sums over replicas stay valid numbers in a status. */
 const maximumAdmissions = 1_000_000_000;
 const count = z.int().min(0).max(maximumAdmissions);
-/** The annotation calls an InjectorConfig `name`, for compatibility with other versions. */
+/** The annotation stores an InjectorConfig as `name`, for compatibility with other versions. */
 const configurationSchema = z
   .object({ name: z.string().max(63), hash: z.string().max(8) })
   .transform(({ name, hash }) => ({ injectorConfig: name, hash }));
