@@ -29,7 +29,7 @@ export function creatableMetadata(pod: JsonObject): JsonObject {
   return Object.fromEntries(metadata.filter(([name]) => !serverFields.has(name)));
 }
 
-/** @param isMirror whether the pod mirrors a static pod; the ServiceAccount plugin skips mirrors */
+/** @param isMirror whether this is a mirror pod, which the ServiceAccount plugin skips */
 function withDefaults(source: JsonObject, isMirror: boolean): JsonObject {
   const hostNetwork = source.hostNetwork === true;
   const account = textOf(source.serviceAccountName) ?? textOf(source.serviceAccount) ?? 'default';

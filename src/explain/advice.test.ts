@@ -33,21 +33,21 @@ const byNamespace = 'Injected: Namespace label istio-injection=enabled';
 const out = [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'];
 const templates = 'inject.istio.io/templates';
 const table: [suggestion: string, subject: PodCreation, advice: string[]][] = [
-  ['a label of the namespace or the pod if neither has a label', creation(), [byNamespace, byLabel]],
+  ['a label for the namespace or the pod if neither has one', creation(), [byNamespace, byLabel]],
   ['a namespace label if the namespace is disabled', creation({}, { 'istio-injection': 'disabled' }), [byNamespace]],
   [
-    'removing the label by which a pod opts out',
+    'removing the label with which a pod opts out',
     creation({ labels: { [inject]: 'false' } }, enabled),
     [`Injected: Pod label ${inject}=null`],
   ],
   ['a label that overrides the annotation', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
-  ['a label that overrides a never-selector', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
+  ['a label that overrides a neverInjectSelector', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
   ['disabling hostNetwork', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
   ['nothing if the webhooks exclude the namespace by its name', creation({}, enabled, 'closed'), []],
   ['nothing in kube-system', creation({}, enabled, 'kube-system'), []],
   ['ways to opt out for an injected pod', creation({}, enabled), out],
   [
-    'removing an annotation or opting out for a refused pod',
+    'removing an annotation from a refused pod, or opting out',
     creation({ annotations: { [templates]: 'other' } }, enabled),
     [`Injected: Pod annotation ${templates}=null`, ...out],
   ],

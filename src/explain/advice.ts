@@ -28,7 +28,7 @@ export function adviseOn(creation: PodCreation, inputs: Surroundings, finding: C
     const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), inputs);
     if ((outcome !== 'Injected' && outcome !== 'NotInjected') || outcome === finding.outcome) continue;
     const result = [outcome, ...injectedBy].join(' ');
-    // Keep one result for each set of changed objects, with the fewest changes.
+    // For each set of changed objects, keep the result with the fewest changes.
     const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
     const fewest = known.get(result) ?? changes.length;
     if (known.has(way) || changes.length > fewest) continue;
@@ -46,7 +46,7 @@ function candidatesFor(creation: PodCreation, surroundings: Surroundings, findin
     case 'NotInjected':
       return waysIn(creation, surroundings, finding);
     case 'Refused':
-      // The second possibility is to admit the pod without a sidecar.
+      // An opt-out also admits the pod, without a sidecar.
       return [...waysAroundRefusal(creation, finding), ...waysOut(surroundings, finding)];
     case 'Unknown':
       return [];
@@ -80,7 +80,7 @@ function familiarity({ webhook }: CreationFinding['webhooks'][number]): number {
   return /^(?:namespace|object)\./.test(webhook) ? 1 : 0;
 }
 
-/** Returns changes that opt out by a label of the pod or of its namespace. */
+/** Returns changes that opt out with a label of the pod or of the namespace. */
 function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
   return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
     const keys = keysOf(surroundings, target);
@@ -92,7 +92,7 @@ function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[]
   });
 }
 
-/** Returns changes that remove one annotation each; only annotations in the message, if any. */
+/** Returns a removal for each annotation in the message, or else for each annotation of the pod. */
 function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): Change[][] {
   const annotations = Object.keys(objectAt(pod, ['metadata', 'annotations']));
   const named = annotations.filter((key) => message.includes(key));

@@ -27,7 +27,7 @@ const failing = "(object.metadata['\\u0000'])";
 /**
  * Evaluates an expression as the API server does for a creation: `object` is the pod, `oldObject`
  * is null. A failing expression replaces unsupported or unknown parts (such as the creator). CEL
- * ignores a failure if the rest decides (`true || unknown`); otherwise the result is `unknown`.
+ * ignores a failure that cannot matter (`true || unknown`); otherwise the result is `unknown`.
  */
 export function evaluateCondition(expression: string, input: ConditionInput): ConditionResult {
   let unknown: UnknownPart[] = [];

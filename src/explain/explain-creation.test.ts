@@ -123,7 +123,7 @@ describe('explainCreation', () => {
     assert.deepEqual(injectedBy, ['first.00000000', 'second.00000000']);
   });
 
-  it("reports another product's webhook, and a refusal by its failing condition", () => {
+  it("reports another product's webhook, and a refusal if its condition fails", () => {
     const careless = [{ name: 'careless', expression: "object.metadata.labels.none == 'x'" }];
     const explainWithForeign = (webhook: Parameters<typeof foreignWebhook>[1], pod = {}) => {
       const foreign = configuration('a', [foreignWebhook('x.example.com', webhook)]);

@@ -67,7 +67,7 @@ export function explainCreation(creation: PodCreation, surroundings: Surrounding
     const answer = ask(each, creation, pod, surroundings);
     findings.push(answer.finding);
     if (answer.finding.outcome === 'Refused') return refused(answer.finding, findings, creation.pod);
-    // Includes this webhook, because built-in plugins of the API server change what it added.
+    // Includes this webhook, because built-in plugins of the API server change its additions.
     if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.push(each);
     if (answer.pod !== undefined) {
       pod = answer.pod;

@@ -12,7 +12,7 @@ export interface PodExplanation {
   /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
   readonly reason: SkipReason | 'NotSelected' | 'Paused' | 'NotPublished' | 'NotCalled';
   readonly note: string;
-  /** True if the rules of the configuration exclude the pod; false if something is wrong. */
+  /** Whether the rules of the configuration exclude the pod; otherwise, something is wrong. */
   readonly isExpected: boolean;
 }
 
@@ -54,7 +54,7 @@ export function explainSelected(
   );
 }
 
-/** Explains why a pod that asks for injection is not selected; undefined if it does not ask. */
+/** Explains why a pod that asks for injection is not selected; undefined for any other pod. */
 export function explainUnselected(
   pod: DecisionFacts,
   namespaceLabels: Labels,

@@ -70,7 +70,7 @@ describe('labelMistakes', () => {
     assert.match(mistake?.message ?? '', /no revision or tag v2; existing names: default$/);
   });
 
-  it('accepts existing names next to any other labels', () => {
+  it('accepts an existing revision next to any other labels', () => {
     const name = fc.stringMatching(/^[a-z]{1,20}$/);
     fc.assert(
       fc.property(name, fc.dictionary(fc.stringMatching(/^[A-Z]{1,30}$/), name), (revision, others) => {

@@ -10,7 +10,7 @@ export function namesThere(name: string, names: Iterable<string>): string {
   return `existing names: ${sorted.slice(0, maxListed).join(', ')}${more}${advice}`;
 }
 
-/** Returns the only similar name. Names whose digits differ are different versions. */
+/** Returns the similar name if there is exactly one. Versions with other digits are not similar. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const digits = (each: string): string => each.replaceAll(/\D/g, '');
   const near = names.filter((each) => digits(each) === digits(name) && edits(plain(each), plain(name)) <= 1);

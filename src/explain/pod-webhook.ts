@@ -28,9 +28,9 @@ export interface WebhookTarget extends ConfigurationRef {
 
 /** A webhook for the creation of pods. */
 export interface PodWebhook {
-  /** metadata.name of its MutatingWebhookConfiguration. */
+  /** The name of the webhook's MutatingWebhookConfiguration. */
   readonly webhookConfiguration: string;
-  /** The creation time of that object (RFC 3339); undefined if the object comes from a file. */
+  /** The creation time of that configuration (RFC 3339); undefined if it comes from a file. */
   readonly createdAt: string | undefined;
   readonly webhook: MutatingWebhook;
   /** The target of our webhook; undefined for another product's webhook. */

@@ -84,7 +84,7 @@ interface FieldsEntry {
   readonly fieldsV1?: { readonly 'f:metadata'?: { readonly 'f:labels'?: Readonly<Record<string, unknown>> } };
 }
 
-/** Returns the last write of one of the labels, and its manager, from metadata.managedFields. */
+/** Returns the latest entry of metadata.managedFields that contains one of the labels. */
 function lastLabelled(
   namespace: KubernetesObject | undefined,
   keys: readonly string[],

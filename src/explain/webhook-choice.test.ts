@@ -26,9 +26,9 @@ const table: [what: string, webhook: Partial<MutatingWebhook>, choice: string][]
   ['DoesNotExist with a present label', pods('app', 'DoesNotExist'), 'No NotSelected'],
   ['true conditions', { matchConditions: [yes, yes] }, 'Yes Selected'],
   ['a false condition', { matchConditions: [yes, no] }, 'No MatchCondition'],
-  ['a failure under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
+  ['a failing condition under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
   [
-    'a failure under the default policy',
+    'a failing condition under the default policy',
     { matchConditions: [error], failurePolicy: undefined } as never,
     'Refused MatchConditionFailed',
   ],

@@ -79,7 +79,7 @@ function conditionMessage(name: string, found: ConditionResult): string {
   }
 }
 
-/** The reason and message if a generated condition is false. */
+/** The reason and message if a condition that the operator generated is false. */
 const generated: Readonly<Record<string, { readonly reason: string; readonly message: string } | undefined>> = {
   [matchConditionNames.hostNetwork]: {
     reason: 'HostNetwork',

@@ -31,8 +31,8 @@ import { templateValue } from './template-data/template-data.ts';
 type PodInjection = Readonly<ReturnType<typeof deriveInputs>>;
 
 /**
- * The work units per character of `proxy.istio.io/config`, which is parsed as YAML twice. Merge
- * keys take longest: a review of half the maximum size already goes to the worker.
+ * The work units per character of `proxy.istio.io/config`, which is parsed as YAML twice. YAML
+ * merge keys cost most: a review of half the maximum size already goes to the worker.
  */
 const proxyConfigCost = 24;
 

@@ -88,7 +88,7 @@ describe('inject, for any pod', () => {
   interface Case {
     readonly pod: JsonObject;
     readonly injector: Injector;
-    /** Injects a pod, with the nodes of this case. */
+    /** Injects a pod, with the nodes of this test case. */
     readonly injected: (pod: JsonObject, injector?: Injector) => Extract<InjectionResult, { outcome: 'injected' }>;
   }
   const forAny = (numRuns: number, check: (testCase: Case) => void): void => {

@@ -219,7 +219,7 @@ describe('inject with two families', () => {
     assert.equal(containers[0]?.env, undefined);
   });
 
-  it('keeps the position that its family gave to the proxy', () => {
+  it('does not move the proxy of the other family', () => {
     const first = injected(proxyFiles, waitingPod);
     assert.deepEqual(first.names, ['istio-init', 'istio-proxy', 'web']);
     assert.deepEqual(injected(logFiles, first.pod).names, ['istio-init', 'log-collector', 'istio-proxy', 'web']);

@@ -15,7 +15,7 @@ import type { Workload } from './pod/workload.ts';
 /**
  * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the
  * result. Never throws, never changes the request's pod, and is deterministic.
- * @param workload the pod's workload, if the caller knows it; by default, the pod determines it
+ * @param workload the pod's workload; if absent, it is derived from the pod
  */
 export function inject(injector: Injector, request: InjectionRequest, workload?: Workload): InjectionResult {
   try {

@@ -8,7 +8,7 @@ export interface InjectionRequest {
   readonly namespace: string;
   /** The namespace, if it is known; its annotations hold user and group ranges on OpenShift. */
   readonly namespaceMetadata?: NamespaceMetadata;
-  /** The URL path of the webhook, starting with `/inject`; its pairs become proxy environment. */
+  /** The URL path of the webhook, starting with `/inject`; its pairs set variables of the proxy. */
   readonly path?: string;
   /** The cluster's nodes, for native sidecars in mode Auto; without nodes, Auto means disabled. */
   readonly nodes?: readonly NodeFacts[];

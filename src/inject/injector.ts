@@ -126,7 +126,7 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
   return atOnce(loadInjectorInSteps(files, options));
 }
 
-/** Does the work of {@link loadInjector} in steps, so that the process can serve in between. */
+/** Does the work of {@link loadInjector} in steps, between which other work can run. */
 export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
   const { settings, config, mesh, values, rehearsal } = options.read ?? (yield* readConfiguration(files));

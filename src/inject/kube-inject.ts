@@ -57,7 +57,7 @@ function objectsIn(value: unknown, path: readonly string[]): { object: JsonObjec
   return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
 }
 
-/** Edits a document. Resolves aliases first, so that an edit does not affect other uses. */
+/** Edits a document. Resolves aliases first, so that an edit changes no other object. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
   const aliases: unknown[] = [];
   visit(document, { Alias: (_, alias) => void aliases.push(alias) });
@@ -66,7 +66,7 @@ function rewrite(document: Document, value: unknown, edits: readonly DocumentEdi
   return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
 }
 
-/** Returns Istio's phrase for the two reasons that users search for, or else our own. */
+/** Returns Istio's phrase for the two reasons that users search for, or else our phrase. */
 function skipPhrase({ reason, message }: { readonly reason: string; readonly message: string }): string {
   if (reason === 'HostNetwork') return 'has host networking enabled';
   return reason.startsWith('OptedOut') ? `has sidecar injection disabled (${message})` : `is not selected (${message})`;

@@ -36,7 +36,7 @@ export function setMetadata(
   return { ...pod, metadata };
 }
 
-/** Sets the proxy's variables for path and cluster, sorted by name. Replaces equal names. */
+/** Sets variables of the proxy, sorted by name. Replaces variables of the same name. */
 export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy === undefined || environment.size === 0) return pod;

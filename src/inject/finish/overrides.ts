@@ -104,7 +104,7 @@ export function reapplyOverrides(pod: Pod, templatePod: Pod, sources: OverrideSo
   });
 }
 
-/** Returns overrides, except containers in the status, which an earlier injection added. */
+/** Returns the overrides. Omits containers in the status: an earlier injection added them. */
 function overridesOf(
   templateContainers: readonly Container[],
   injected: ReadonlySet<string> | undefined,

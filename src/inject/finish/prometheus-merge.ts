@@ -37,7 +37,7 @@ type ScrapeTarget = Readonly<Record<'port' | 'path', string>>;
 
 /**
  * Merges metrics like Istio's applyPrometheusMerge: moves the pod's Prometheus annotations to a
- * variable of the proxy, and points new annotations to the proxy's agent, which scrapes both.
+ * variable of the proxy; new annotations point to the agent, which scrapes application and proxy.
  * @throws InjectionFailure if the annotations name a port that cannot be scraped
  */
 export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unknown): Pod {
@@ -105,8 +105,8 @@ function refuseReserved(port: string, what: string, name: string, statusPort: nu
 const securePortVariable = 'ENVOY_SECURE_MERGED_METRICS_PORT';
 
 /**
- * Announces the proxy's metrics port with mutual TLS in an annotation, if the proxy's environment
- * opens such a port and the pod has no annotation (Istio's applySecurePrometheusAnnotation).
+ * Writes the proxy's mutual-TLS metrics port to an annotation, if the proxy's environment opens
+ * this port and the pod has no such annotation (Istio's applySecurePrometheusAnnotation).
  */
 export function announceSecurePort(pod: Pod): Pod {
   const annotations = pod.metadata.annotations ?? noStrings;

@@ -16,8 +16,8 @@ const nativeProxyOrder = [initContainer, validationContainer, proxyContainer, co
 
 /**
  * Orders the proxy's containers like Istio's reorderPod. The proxy is last, so that `kubectl exec`
- * selects the application, or first if it holds the application. A native proxy follows the network
- * setup and precedes other init containers, which otherwise run before the network setup.
+ * selects the application, or first if the proxy delays the application. A native proxy follows the
+ * network setup and precedes other init containers, which otherwise run before the network setup.
  */
 export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));

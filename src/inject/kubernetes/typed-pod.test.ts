@@ -63,7 +63,7 @@ describe('normalisePod', () => {
     assert.deepEqual(normalisePod(container, podStruct('v1.Container')), { image: 'b', resources: {}, name: 'c' });
   });
 
-  it('returns the same result for any known parts', () => {
+  it('returns the same result for any known pod', () => {
     const pods = rows.filter(({ o }) => o !== undefined);
     for (const [index, { i, o }] of pods.entries()) {
       const known = normalisePod(o);

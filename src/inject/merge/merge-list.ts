@@ -137,7 +137,7 @@ type ItemKey<T> = (item: T) => unknown;
 
 /**
  * Orders a merged list like Kubernetes: patch items in patch order, original-only items in original
- * order. An original-only item precedes the next patch item if it precedes it in the original.
+ * order. An original-only item precedes the next patch item if it does so in the original.
  * `originalOrder` and `patchOrder` are the lists that define the order.
  */
 export function orderElements<T>(
@@ -192,8 +192,8 @@ function sortByIndex<T>(items: readonly T[], indexes: ReadonlyMap<unknown, numbe
 }
 
 /**
- * Sorts by insertion, as Go does up to 20 items. The algorithm matters: Kubernetes' comparison puts
- * an item without an index before all items ahead of it, so the order is inconsistent.
+ * Sorts by insertion, as Go does up to 20 items. The algorithm matters because Kubernetes'
+ * comparison is inconsistent: it puts an item without an index before all earlier items.
  */
 function insertByIndex<T>(items: readonly Indexed<T>[]): readonly Indexed<T>[] {
   const sorted: Indexed<T>[] = [];

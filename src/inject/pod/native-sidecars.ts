@@ -6,7 +6,7 @@ const firstMinor = 33;
 
 /**
  * Reports whether the proxy becomes a native sidecar. In mode Auto, the pod's node (or every node,
- * if it is unknown) must run kubelet 1.33 or newer, and there must be a node.
+ * if the pod's node is unknown) must run kubelet 1.33 or newer, and there must be a node.
  */
 export function useNativeSidecars(
   mode: NativeSidecars,

@@ -33,8 +33,8 @@ function endOfBlock(text: string): number | undefined {
 }
 
 /**
- * Removes the proxy container's user if it equals the application's user: OpenShift assigned it. It
- * would override the template's user, and application traffic would look like the proxy's traffic.
+ * Removes the proxy container's user if it equals the application's user: OpenShift assigned it.
+ * This user would override the template's, and application traffic would look like the proxy's.
  */
 export function withoutAssignedProxyUser(pod: Pod): Pod {
   const proxy = findContainer(pod, proxyContainer);

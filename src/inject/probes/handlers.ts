@@ -23,7 +23,7 @@ const handlerFields = [
 
 function handlersOf(container: Container): ContainerHandler[] {
   const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
-  // Fast path: most containers have no handlers, and an injection calls this three times.
+  // Fast path: most containers have no handlers, and an injection calls this function three times.
   if ((readinessProbe ?? livenessProbe ?? startupProbe ?? lifecycle) === undefined) return [];
   const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
   return handlerFields.flatMap(([field, kind, root, name]) => {
@@ -87,7 +87,7 @@ function describeProber(handler: Handler, container: Container, statusPort: numb
 
 /**
  * Returns the number of a handler's port. Returns `undefined` for the agent's port, which an
- * earlier injection set, and for unknown names. A quoted number is a number, as for the kubelet.
+ * earlier injection set, and for unknown names. A quoted number is a number, as in the kubelet.
  */
 function targetPort(port: number | string, { ports }: Container, statusPort: number): number | undefined {
   const named = port === '' ? undefined : ports?.findLast(({ name }) => name === port);

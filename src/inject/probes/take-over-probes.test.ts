@@ -65,7 +65,7 @@ describe('takeOverProbes', () => {
     assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
   });
 
-  it('lists a probe of a named port with the agent’s number', () => {
+  it('lists a probe whose named port is the agent’s port', () => {
     const ports = [
       { name: 'status', containerPort: 1 },
       { name: 'status', containerPort: 15020 },
@@ -74,7 +74,7 @@ describe('takeOverProbes', () => {
     assert.deepEqual(probers, { '/app-health/web/readyz': { tcpSocket: { port: 15020 } } });
   });
 
-  it('uses the port of the annotation', () => {
+  it('uses the port in the annotation', () => {
     const pod = podWith({ readinessProbe: { httpGet: { port: 80 } } }, { 'status.sidecar.istio.io/port': '15099' });
     assert.equal(takeOver(pod).web.readinessProbe?.httpGet?.port, 15099);
   });

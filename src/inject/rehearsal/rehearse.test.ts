@@ -76,7 +76,7 @@ describe('rehearse', () => {
     ['a policy that injects pods only on request', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }],
   ];
   for (const [title, template, message, more] of fails) {
-    it(`reports the failure of all pods for ${title}`, () => {
+    it(`reports that all pods fail for ${title}`, () => {
       const options = { template, ...more };
       const { failure, warnings } = rehearsalOf(options);
       assert.match(failure?.message ?? 'none', message);

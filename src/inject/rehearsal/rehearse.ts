@@ -53,7 +53,7 @@ const longestMessage = 1000;
  * Injects typical pods with the default templates. Returns a failure if the templates fail for all
  * typical pods, because they would then fail for almost every pod. Warns of other problems.
  * @param now returns milliseconds since any fixed time
- * @param sample pods of the cluster, one per workload, that replace typical pods; then only warns
+ * @param sample pods of the cluster, one per workload, to use instead; failures are then warnings
  */
 export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();

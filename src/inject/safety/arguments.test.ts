@@ -39,19 +39,19 @@ describe('skeletonOf', () => {
     ['arguments that are not flags', ['x; id', '-x', '$(TOKEN)', '/bin/sh']],
   ];
   for (const [title, args, command] of kept) {
-    it(`fixes ${title}`, () => {
+    it(`treats ${title} as fixed`, () => {
       assert.deepEqual(fixedOf(args, command), args);
     });
   }
 
   for (const text of ['x; id', '-x', '$(TOKEN)', '/bin/sh', 'a b', '--unknown']) {
-    it(`fixes ${text} after a flag`, () => {
+    it(`treats ${text} after a flag as fixed`, () => {
       assert.deepEqual(fixedOf(['--team', text]), [text]);
     });
   }
 
   for (const program of ['sh', '/bin/bash', 'busybox', '/usr/bin/env', 'python3.12', 'node', 'tini', 'xargs']) {
-    it(`fixes a word after a flag of ${program}`, () => {
+    it(`treats a word after a flag of ${program} as fixed`, () => {
       assert.deepEqual(fixedOf(['--team', 'evil'], [program]), ['evil']);
       assert.deepEqual(fixedOf([program, '--team', 'evil']), [program, 'evil']);
     });

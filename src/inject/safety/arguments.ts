@@ -64,7 +64,7 @@ export function skeletonOf(args: readonly string[], command: readonly string[], 
   return { fixed, flags };
 }
 
-/** Returns the name of a template's own flag, with or without a value, if it takes no code. */
+/** Returns the name of a template's own flag, with or without a value, unless it takes code. */
 function ownFlag(argument: string, own: OwnWords): string | undefined {
   const [whole, name = '', sign] = flag.exec(argument) ?? [];
   if (whole === undefined || (sign === '' && whole !== argument)) return undefined;
@@ -72,7 +72,7 @@ function ownFlag(argument: string, own: OwnWords): string | undefined {
   return own.has(name) && !takesCode ? name : undefined;
 }
 
-/** Reports whether an argument (one dash, or only dashes) may take the next argument as operand. */
+/** Reports whether an argument (it has one dash, or only dashes) may take the next as operand. */
 function isOption(argument: string): boolean {
   return argument.startsWith('-') && !argument.includes('=') && !flag.test(argument);
 }

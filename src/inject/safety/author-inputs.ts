@@ -71,7 +71,7 @@ function isPlainName(name: string): boolean {
 /**
  * Returns a view in which the inputs are replaced.
  * @param replace returns `undefined` to remove an annotation or label
- * @param rename maps keys of annotations and labels; by default only of keys that are not plain
+ * @param rename maps keys of annotations and labels; by default, maps only keys that are not plain
  */
 export function withInputs(
   view: AuthorView,

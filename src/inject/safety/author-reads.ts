@@ -6,9 +6,9 @@ import type { TemplateReads } from './template-reads.ts';
 
 /** How templates use an annotation or a label. */
 export interface Use {
-  /** Whether its text controls other output, for example as a condition of an `if`. */
+  /** Whether the text controls other output, for example as a condition of an `if`. */
   readonly steers: boolean;
-  /** Whether a function parses its text. */
+  /** Whether a function parses the text. */
   readonly parsed: boolean;
 }
 

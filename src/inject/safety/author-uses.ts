@@ -6,8 +6,8 @@ import { structuralReason } from './structural-annotations.ts';
 /**
  * How templates use an annotation or label, from most to least influence:
  * - `structural`: it can change more than values, and is refused unless it is allowed;
- * - `parsed` (by a function), `steering` (of other output): compared with the output without it;
- * - `scalar`: its text is a value, and is compared only if it is not harmless.
+ * - `parsed` by a function, or `steering` other output: the output with and without it is compared;
+ * - `scalar`: the text is a value; the output is compared only if the text is not harmless.
  */
 export const authorUseKinds = ['structural', 'parsed', 'steering', 'scalar'] as const;
 export type AuthorUseKind = (typeof authorUseKinds)[number];

@@ -134,7 +134,7 @@ function joined(differences: readonly Difference[]): Difference {
 /** A word that no template contains. */
 const uniqueWord = 'zq7x4k';
 
-/** Compares with other words, or with other pieces if the templates refuse the words. */
+/** Compares with other words, or with other substrings if the templates refuse the words. */
 const reworded: Comparer = (...args) => eachOf(otherLetters, () => uniqueWord)(...args) ?? firstOf(otherPiece)(...args);
 
 /** Compares with other annotation and label keys, which a template may print. */
@@ -153,8 +153,8 @@ const probes: readonly Replacement[] = [
 const maxRemovals = 64;
 
 /**
- * Compares with the pod without the inputs. Keeps an input without which a template calls `fail`,
- * with several texts that the template accepts. After other failures, no comparison is possible.
+ * Compares with the pod without the inputs. If a template calls `fail` without an input, tries
+ * other texts of this input. After other failures, no comparison is possible.
  */
 const withoutInputs: Comparer = (view, inputs, differenceTo, callsFail) => {
   const stripped = withInputs(view, inputs, removeText);

@@ -130,7 +130,7 @@ describe('guardAuthor', () => {
     assert.match(messageOf(result), /^annotation a .* at spec\.containers\[sidecar\]\.securityContext/);
   });
 
-  it('keeps a failure that no author’s text causes', () => {
+  it('returns the original failure if no text is the cause', () => {
     assert.equal(reasonOf(safely('{{ fail "always" }}', written('x'))), 'TemplateFailed');
   });
 
@@ -141,7 +141,7 @@ describe('guardAuthor', () => {
     assert.equal(inject(injector, { pod: podOf(written('evil')), namespace: 'shop' }).outcome, 'injected');
   });
 
-  it('accepts any text, or names its annotation', () => {
+  it('accepts a text, or refuses it and names the annotation', () => {
     const config = JSON.stringify({ templates: { sidecar: variable(`"${bare}"`) }, policy: 'enabled' });
     const settings = '{"annotationOverrides": {"preset": "Safe"}}';
     const injector = loadInjector({ config, values: '', mesh: '', settings });

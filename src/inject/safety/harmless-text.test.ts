@@ -49,7 +49,7 @@ describe('harmless texts', () => {
     );
   });
 
-  it('harmlessPiece returns the longest piece', () => {
+  it('harmlessPiece returns the longest harmless substring', () => {
     assert.deepEqual(['a,bcd,e', '"', 'null', 'a "null"'].map(harmlessPiece), ['bcd', 'x', 'x', 'x']);
   });
 

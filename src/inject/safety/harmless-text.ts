@@ -23,7 +23,7 @@ export function benignCounterpart(text: string): string {
   return nullWord.test(counterpart) ? `${counterpart.slice(0, -1)}_` : counterpart;
 }
 
-/** Returns the longest harmless piece of a text, for templates that refuse its counterpart. */
+/** Returns the longest harmless substring, for templates that refuse the counterpart. */
 export function harmlessPiece(text: string): string {
   const pieces = text.match(/[A-Za-z0-9]+/g) ?? ['x'];
   const longest = pieces.reduce((best, piece) => (piece.length > best.length ? piece : best));

@@ -1,6 +1,6 @@
 import { InjectionFailure } from '../injection-failure.ts';
 
-/** Bisects for an item that `holds` accepts; stops if `holds` rejects both halves. */
+/** Finds an item that `holds` accepts, by bisection; stops if `holds` rejects both halves. */
 export function narrow<Item>(items: readonly Item[], holds: (items: readonly Item[]) => boolean): Item {
   let candidates = items;
   while (candidates.length > 1) {

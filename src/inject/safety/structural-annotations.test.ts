@@ -64,19 +64,19 @@ describe('annotations that the engine reads', () => {
     ['an unknown container', saved({ name: 'evil', image: 'evil:1' }), 'AnnotationNotAllowed'],
   ];
   for (const [title, author, outcome] of overrides) {
-    it(`give the result ${outcome} if saved overrides contain ${title}`, () => {
+    it(`result in ${outcome} if saved overrides contain ${title}`, () => {
       assert.equal(reasonOf(run(author)), outcome);
       assert.equal(reasonOf(run(author, ['proxy.istio.io/overrides'])), 'injected');
     });
   }
 
-  it('accepts saved overrides with the variables of the pod', () => {
+  it('may save overrides that contain the variables of the pod', () => {
     const env = [{ name: 'A', value: 'x' }];
     const spec = { containers: [{ name: 'web', image: 'web:1', env }] };
     assert.equal(reasonOf(run({ ...saved({ env }), spec })), 'injected');
   });
 
-  it('accepts an injected pod again', () => {
+  it('are accepted in a pod that was injected before', () => {
     const injector = loadInjector(files());
     const proxy = { name: 'istio-proxy', image: 'auto', securityContext: { runAsUser: 5 } };
     const pod = podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, proxy] } });

@@ -41,7 +41,7 @@ const everything: DataPaths = whole(root);
 
 class LimitExceeded extends Error {}
 
-/** The template definition that contains a statement, and the paths of its dot. */
+/** The template definition that contains a statement, and the paths of the dot. */
 interface Scope {
   readonly definition: string;
   readonly dot: DataPaths;

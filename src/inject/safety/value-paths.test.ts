@@ -86,7 +86,7 @@ describe('value paths', () => {
     inContainer('lifecycle', { lifecycle: {} }),
   ];
   for (const [path, left, right] of fixed) {
-    it(`fixes ${path}: ${JSON.stringify(left)}`, () => {
+    it(`treats ${path} as fixed: ${JSON.stringify(left)}`, () => {
       for (const [one, other] of [
         [left, right],
         [right, left],
@@ -98,7 +98,7 @@ describe('value paths', () => {
     });
   }
 
-  it('fixes the order of containers and variables', () => {
+  it('requires the same order of containers and variables', () => {
     const containers = (...names: string[]): JsonObject => ({
       spec: { initContainers: names.map((name) => ({ name })) },
     });

@@ -6,7 +6,7 @@ import { elementName, type FieldPath } from './field-path.ts';
 /**
  * The kind of a comparison:
  * - `presence`: one rendering lacks the author's texts; optional parts may appear or vanish.
- * - `text`: one rendering has harmless texts instead of the author's; only leaves may differ.
+ * - `text`: one rendering has harmless texts instead of the author's texts; only leaves may differ.
  */
 export type Mode = 'presence' | 'text';
 
@@ -218,7 +218,7 @@ const resources: Rule = optional('object', members({ requests: entries('own'), l
 const env: Rule = named(['value'], isOwnName);
 const ports: Rule = named(['name', 'containerPort', 'protocol'], () => true);
 
-/** Fixes the name, image, command, mounts and privileges of a container. */
+/** Forbids changes to the name, image, command, mounts and privileges of a container. */
 const container: Rule = (comparison, left, right) =>
   members({
     args: argumentsOf(isJsonObject(left) ? left.command : undefined),

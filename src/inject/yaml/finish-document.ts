@@ -91,7 +91,7 @@ class Finisher {
   }
 }
 
-/** Returns Go's limit on the aliased share: 99 % of a small document, 10 % of a large document. */
+/** Returns Go's limit on aliased nodes: 99 % of a small document, 10 % of a large document. */
 function allowedShare(nodes: number): number {
   const [small, large] = [400_000, 4_000_000];
   if (nodes <= small) return 0.99;

@@ -104,22 +104,22 @@ describe('parseYaml', () => {
     assert.deepEqual(a, { c: null });
   });
 
-  describe('limits', () => {
+  describe('rejects', () => {
     const level = (name: string, from: string): string => `${name}: &${name} [${Array(9).fill(`*${from}`).join()}]\n`;
 
-    it('expansion by aliases', () => {
+    it('too much expansion by aliases', () => {
       const bomb = `a: &a [x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, index) => level(name, 'abcdefgh'.charAt(index))).join('')}`;
       assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
-    it('expansion by merges', () => {
+    it('too much expansion by merges', () => {
       const merge = (name: string, from: string): string =>
         `${name}: &${name} {<<: [${Array(9).fill(`*${from}`).join()}], ${name}: 1}\n`;
       const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}${merge('d', 'c')}${merge('e', 'd')}`;
       assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
-    it('depth', () => {
+    it('too many levels', () => {
       assert.throws(() => parseYaml('['.repeat(501) + ']'.repeat(501)), /nesting exceeded/);
       assert.throws(() => parseYaml('['.repeat(100_000)), YamlError);
     });

@@ -285,7 +285,7 @@ class SimpleReader {
       let at = start;
       while (text.charCodeAt(at) === space) at += 1;
       if (at >= end) {
-        // Spaces are an empty line unless they exceed the indentation of the block.
+        // A line of spaces is empty unless it is longer than the indentation of the block.
         if (column < 0 || end - start > column) throw unusual;
         lines.push('');
       } else {
