@@ -36,8 +36,8 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
 }
 
 /**
- * Refuses an action when the state is missing. The annotation remains when a user removes the
- * strategy for a while, which removes the state, so the action may have been carried out already.
+ * Refuses an action when the state is missing. If a user removes the strategy for a while, the
+ * state is lost but the annotation remains, so the action may have been carried out already.
  */
 export function refuseUnknown(value: string): NonNullable<RolloutState['action']> {
   const { verb, nonce, mistake } = readAction(value);

@@ -5,7 +5,7 @@ import type { ObservedPod, RolloutObservation } from './observation.ts';
 import type { ActiveState } from './transitions.ts';
 import { getsCanary } from '../routing/workload-key.ts';
 
-/** The evidence of a step: complete, complete at a known time, or waiting for a change. */
+/** The evidence that ends a step: complete, complete at a known time, or waiting for a change. */
 export interface Evidence {
   readonly phase: RolloutPhase;
   readonly reason: string;

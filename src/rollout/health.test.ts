@@ -66,7 +66,7 @@ describe('worsening', () => {
     });
   }
 
-  it('accepts the failing share that stable had when the rollout began, once few stable pods remain', () => {
+  it('accepts as many failures as stable had when the rollout began, once few stable pods remain', () => {
     const before = counts(15, 100);
     const reports = (failing: number, stable = counts(0, 0)): boolean =>
       worsening(counts(failing, 100), stable, analysis, before) !== undefined;
@@ -74,7 +74,7 @@ describe('worsening', () => {
     assert.deepEqual([reports(25, counts(0, 9)), reports(26, counts(2, 10))], [false, false]);
   });
 
-  it('reports this share while enough stable pods remain', () => {
+  it('reports failures while enough stable pods remain', () => {
     const before = counts(40, 100);
     const reports = (stable: number): boolean =>
       worsening(counts(45, 100), counts(0, stable), analysis, before) !== undefined;
@@ -88,7 +88,7 @@ describe('worsening', () => {
     );
   });
 
-  it('compares shares for any counts', () => {
+  it('compares any counts exactly', () => {
     const count = fc
       .tuple(fc.nat(1000), fc.integer({ min: 1, max: 1000 }))
       .map(([failing, total]) => counts(Math.min(failing, total), total));

@@ -87,7 +87,7 @@ describe('A rollout with a new leader', () => {
     }
   });
 
-  it('does not measure a share again while its workloads may just be unseen', () => {
+  it('does not measure a share again while its workloads may still exist', () => {
     const begun = initial();
     const rest = workloads(100).slice(20);
     assert.equal(pass(begun, 11, { workloads: rest }).state?.threshold, begun.threshold);

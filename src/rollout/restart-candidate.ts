@@ -6,9 +6,9 @@ import type { RolloutWorkload } from '../routing/workload-key.ts';
 export interface RestartProgress {
   /** The time since which all pods are available and up to date, in milliseconds since 1970. */
   readonly completeSince?: number | undefined;
-  /** The longest time for which it was complete after that restart, in milliseconds. */
+  /** The longest time for which the workload was complete after that restart, in milliseconds. */
   readonly completedFor?: number | undefined;
-  /** When its number of new or available pods last grew, in milliseconds since 1970. */
+  /** When the number of new or available pods last grew, in milliseconds since 1970. */
   readonly progressedAt?: number | undefined;
 }
 

@@ -217,7 +217,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
       assert.equal(status.message, sentence);
     });
 
-    it('also stops when the workload was complete before, and when no other workload waits', () => {
+    it('also stops after the workload was complete, and when no other workload waits', () => {
       const done = { stale: 0, restarted, crashing: 1, completedFor: 60_000 };
       assert.equal(plan([incomplete('z', done), candidate('a')], wide).status.phase, 'Stopped');
       assert.equal(plan([candidate('z', done)], wide).status.phase, 'Stopped');

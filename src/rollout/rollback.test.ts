@@ -67,7 +67,7 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(2, { pods: worse }), 'RolledBack/PodsFailing');
   });
 
-  it('by an earlier count of stable pods, if there are none when it begins', () => {
+  it('based on the last count of stable pods if none exist when it begins', () => {
     const tag = new TagHistory(strategyOf([{ weight: 100 }]));
     tag.see(0, { pods: { stable: unreadyPods(1, -400), canary: [] } });
     const other = { revision: '1-26', generation: 3, desired: ref('1-26') };

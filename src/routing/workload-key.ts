@@ -14,9 +14,9 @@ export const noWorkload = '0000000000000000';
 export const everyWorkload = 'ffffffffffffffff';
 
 /**
- * Returns the workload of a pod. This is the top-level owner by Istio's rules (a ReplicaSet's
- * Deployment, a Job's CronJob), or else the pod itself, by its generateName or name. The result is
- * the same for the pod in a review and for the stored pod.
+ * Returns the workload of a pod: the top-level owner according to Istio's rules (a ReplicaSet's
+ * Deployment, a Job's CronJob), or else the pod itself, named by its generateName or name. The
+ * result is the same for the pod in a review and for the stored pod.
  * @param pod the pod that the API server sent; fields of a wrong type count as absent
  * @param namespace the namespace of the request or the stored pod; a pod in a review may have none
  */

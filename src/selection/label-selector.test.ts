@@ -90,7 +90,7 @@ describe('areDisjoint', () => {
     });
   }
 
-  it('returns true exactly if no labels match both selectors, by an independent matcher', () => {
+  it('agrees with an independent matcher that no labels match both selectors', () => {
     const key = fc.constantFrom('a', 'b');
     const value = fc.constantFrom('x', 'y');
     const requirement = fc.oneof(

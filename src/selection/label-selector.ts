@@ -16,7 +16,7 @@ export type CompiledSelector =
 export type EmptySelector = 'nothing' | 'everything';
 
 /**
- * Compiles a metav1.LabelSelector by the rules of apimachinery (`LabelSelectorAsSelector`,
+ * Compiles a metav1.LabelSelector according to apimachinery (`LabelSelectorAsSelector`,
  * `Requirement`): all requirements must hold, In and NotIn need values, Exists and DoesNotExist
  * have none, keys are qualified names and values are label values.
  */
@@ -48,7 +48,7 @@ export function keysOf(selector: LabelSelector): string[] {
   return [...new Set(requirementsOf(selector).map(({ key }) => key))];
 }
 
-/** Returns the requirements that the labels do not meet, by the API server's rules. */
+/** Returns the requirements that the labels do not meet, according to the API server. */
 export function unmetRequirements(selector: LabelSelector | undefined, labels: Labels): LabelSelectorRequirement[] {
   return requirementsOf(selector ?? {}).filter((requirement) => !isMet(requirement, labels));
 }

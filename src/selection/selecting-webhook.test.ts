@@ -7,7 +7,7 @@ import { injectorConfig } from '../api/testdata/injector-config.ts';
 import { webhookSelectors } from './webhook-selectors.ts';
 import { compileSelectors, readSelectingWebhook } from './selecting-webhook.ts';
 
-/** The webhooks of an InjectorConfig as the operator writes them, with the fields that select. */
+/** The webhooks of an InjectorConfig as the operator writes them, without irrelevant fields. */
 function published(matchConditions: readonly object[] = []): KubernetesObject {
   const path = formatRoute({ stable: { injectorConfig: 'blue', hash: '0a1b2c3d' } });
   return {

@@ -91,7 +91,7 @@ export function readSelectingWebhook(
   };
 }
 
-/** Compiles a pair of selectors by the API server's rules: an empty selector selects everything. */
+/** Compiles a pair of selectors as the API server does: an empty selector selects everything. */
 export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }: SelectorPair) {
   const byNamespace = anchorOf(namespaceSelector);
   const labels = byNamespace ?? anchorOf(objectSelector);

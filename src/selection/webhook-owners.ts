@@ -43,7 +43,7 @@ export function ownerOf(
   return config && { config, ...(tag && { tag }) };
 }
 
-/** Finds the owners whose webhooks select a pod, by the API server's rules. */
+/** Finds the owners whose webhooks select a pod, according to the API server's rules. */
 export class PodSelection {
   readonly #ownNamespace: string;
   /** The compiled selectors of each tag or InjectorConfig. Parsed objects never change. */

@@ -26,7 +26,7 @@ const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injec
   ),
 );
 
-/** Returns the revision that injects the pod by the documented table; undefined if none does. */
+/** Returns the revision that injects the pod according to the documented table, if any. */
 function contract({ namespace, pod }: Case, byDefault: boolean): string | undefined {
   if (namespace.injection !== undefined) {
     return namespace.injection === 'enabled' && pod.inject !== 'false' ? 'default' : undefined;

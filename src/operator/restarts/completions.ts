@@ -42,7 +42,7 @@ export class Completions {
     }
     const isSame = before?.restarts[0]?.at === latest.at;
     const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
-    // The first observation shows no progress. After completion, progress has another cause.
+    // The first observation shows no progress. Progress after completion is not the restart's.
     const isRestarting = since === undefined && longest === undefined;
     const hasProgressed = isSame && isRestarting && record.progress > before.furthest;
     this.#known.set(key, {

@@ -9,7 +9,7 @@ export interface BudgetRecord extends KubernetesObject {
   metadata: ObjectMeta;
   /** Reports whether the budget covers pods with these labels. */
   readonly covers: LabelMatcher;
-  /** The number of pods that may be disrupted; 0 while the status is of an older generation. */
+  /** The number of pods that may be disrupted; 0 while the status describes an older generation. */
   readonly disruptionsAllowed: number;
 }
 
@@ -35,8 +35,8 @@ export function recordOfBudget({ apiVersion, kind, metadata, spec, status }: Kub
 }
 
 /**
- * Returns the budgets that cover a workload's pods, by the labels of its pod template. Ignores the
- * labels that admission adds to pods.
+ * Returns the budgets that cover a workload's pods, according to the labels of its pod template.
+ * Ignores the labels that admission adds to pods.
  */
 export function coveringBudgets(
   { metadata: { namespace }, labels }: Pick<WorkloadRecord, 'metadata' | 'labels'>,

@@ -50,12 +50,12 @@ describe('FailedRestarts', () => {
     }
   });
 
-  it('backs off longer with many failures, so that other workloads get half of the attempts', () => {
+  it('backs off longer after many failures, so other workloads get half of the attempts', () => {
     for (let index = 0; index < 100; index += 1) fail(`w${index}`, { reason: 'Refused' });
     assert.equal(backOffOf('w0'), 200_000, '100 passes for retries, and 100 for other workloads');
   });
 
-  it('backs off longer after slow writes, so that other workloads get half of the time', () => {
+  it('backs off longer after slow writes, so other workloads get half of the time', () => {
     fail('web', { took: 29_000 });
     assert.equal(backOffOf('web'), 60_000);
   });

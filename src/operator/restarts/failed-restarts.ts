@@ -13,7 +13,7 @@ export interface FailedRestart extends FailedWrite {
 }
 
 interface Known extends FailedRestart {
-  /** The time of the failure, by `clock.monotonic`. */
+  /** The time of the failure, according to `clock.monotonic`. */
   readonly at: number;
   /** The number of consecutive failures for the same reason. */
   readonly times: number;
@@ -33,7 +33,7 @@ const backOff = {
 const passMs = 1000;
 /** Retries may take at most 1 / `retryShare` of the attempts and of the time. */
 const retryShare = 2;
-/** How long a failed write may still be stored: the API server's --request-timeout, in ms. */
+/** How long the API server may still store a failed write: its --request-timeout, in ms. */
 const uncertainMs = 60_000;
 /** How long to keep an entry after its back-off, in milliseconds. */
 const forgetAfterMs = 3_600_000;
@@ -93,7 +93,7 @@ export class FailedRestarts {
   }
 
   /**
-   * Returns the workloads that a failed write may have restarted, by key, as read before the write.
+   * Returns, by key, the records read before failed writes that may have restarted the workload.
    * @param followed returns the watched version; a newer version shows whether the write is stored
    */
   uncertain(followed: WorkloadLookup['get']): ReadonlyMap<string, WorkloadRecord> {
@@ -152,7 +152,7 @@ export function failedWrite(error: unknown): FailedWrite | undefined {
   const isUnanswered = code === 500 && message.includes('failed calling webhook');
   if (isDenied || isUnanswered) return { reason: 'Refused', isUncertain: false };
   if (code === 429) return undefined;
-  // The other write may be our own, with a lost response, or a former leader's.
+  // The other write may be a former leader's, or our own if its response was lost.
   if (code === 404 || code === 409) return { reason: 'Conflict', isUncertain: code === 409 };
   if ([400, 403, 413, 422].includes(code)) return { reason: 'Refused', isUncertain: false };
   // After a lost response or a storage timeout, the write may be stored.

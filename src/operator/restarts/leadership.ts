@@ -39,14 +39,14 @@ export class Leadership {
     return this.#ended.signal;
   }
 
-  /** Forgets all tags but these. */
+  /** Forgets all tags except these. */
   keepOnly(tags: ReadonlySet<string>): void {
     for (const known of [this.#judged, this.#over]) {
       for (const tag of known.keys()) if (!tags.has(tag)) known.delete(tag);
     }
   }
 
-  /** Returns when the path last changed, by `clock.monotonic`. Call this in each pass. */
+  /** Returns when the path last changed, according to `clock.monotonic`. Call this in each pass. */
   judgedSince(tag: string, path: string | null | undefined): number {
     const known = this.#judged.get(tag);
     if (known !== undefined && known.path === path) return known.since;

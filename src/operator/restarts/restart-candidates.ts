@@ -41,7 +41,7 @@ export interface RestartSources {
   ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
   /** `status.rollout.rolledBackFrom`. */
   readonly rolledBackFrom?: RolloutRevision | undefined;
-  /** Whether to restart only workloads with that canary (`rollback.restart` is set alone). */
+  /** Whether to restart only workloads with `rolledBackFrom` (only `rollback.restart` is set). */
   readonly isRollbackOnly: boolean;
   /** Pods created within `readyTimeout` count as pods of the restart. */
   readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;

@@ -65,7 +65,7 @@ describe('while workloads are restarted,', () => {
     assert.equal(fixture.status()?.phase, 'Stopped', 'no progress for ten minutes');
   });
 
-  it('each leader restarts a workload only once if a tool always removes the annotation', async () => {
+  it('each leader restarts a workload once even if a tool always removes the annotation', async () => {
     await fixture.begin();
     fixture.workload('web');
     const revert = (): void => {

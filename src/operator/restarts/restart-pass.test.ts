@@ -3,13 +3,13 @@ import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import { Turns } from './restart-pass.ts';
 
-describe('the restarts of a tag', () => {
+describe('the restart pass', () => {
   const fixture = new RestartFixture();
   afterEach(() => fixture.stop());
 
   const current = (): string => `old.${fixture.hash('old')}`;
 
-  it('restarts a stale workload by one annotation on its pod template, and reports it', async () => {
+  it('restarts a stale workload by annotating its pod template, and reports it', async () => {
     await fixture.begin();
     fixture.workload('web');
     const before = fixture.cluster.get('deployments', 'web', 'shop');

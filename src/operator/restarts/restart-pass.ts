@@ -61,7 +61,7 @@ const reportAfterMs = 10_000;
 /**
  * Restarts stale workloads. One pass handles all tags in sequence, because the bounds apply to all
  * tags together. The state is in the annotation on pod templates. Only the times at which workloads
- * became complete are in memory: a new leader observes them again, and so waits longer.
+ * became complete are in memory: a new leader measures them again, and so waits longer.
  */
 export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;

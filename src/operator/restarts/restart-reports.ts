@@ -66,7 +66,7 @@ export class RestartReports {
     this.#options.news(tag);
   }
 
-  /** Forgets all tags but these. */
+  /** Forgets all tags except these. */
   keepOnly(tags: ReadonlySet<string>): void {
     for (const tag of new Set([...this.#shown.keys(), ...this.#emitted.keys()])) if (!tags.has(tag)) this.#forget(tag);
   }

@@ -125,7 +125,7 @@ describe('a workload is complete', () => {
     ['not while it is scaled down', 'Deployment', { spec: { replicas: 2 } }, false],
     ['with no replicas, once all pods are deleted', 'Deployment', { ...none, status: counts() }, true],
     ['with no replicas, not before all pods are deleted', 'Deployment', { ...none, status: leaving }, false],
-    ['with one replica by default', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
+    ['with 1 pod, replicas unset', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
     ['when all of its pods are new and available', 'StatefulSet', {}, true],
     ['not before its controller has observed the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],
     ['not while some pods are old', 'StatefulSet', { status: { updatedReplicas: 1 } }, false],

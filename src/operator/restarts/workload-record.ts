@@ -95,7 +95,7 @@ function isComplete({ kind, metadata, spec, status }: KubernetesObject): boolean
   return has('replicas') === desired && has('updatedReplicas') === desired && has('availableReplicas') === desired;
 }
 
-/** More than the number of pods of any workload. */
+/** A number larger than the pod count of any workload. */
 const manyPods = 1e7;
 
 /** Weighs new pods above available pods, whose number varies while old pods terminate. */

@@ -6,7 +6,7 @@ import type { PodGroup } from '../usage/pod-group.ts';
 /** How long a workload still counts after its last pod was removed, in milliseconds. */
 export const lingerMs = 60_000;
 
-/** The namespace of a workload's last pod, and when that pod was removed, by `clock.monotonic`. */
+/** The namespace of a workload's last pod, and its removal time (`clock.monotonic`). */
 interface Gone {
   readonly namespace: string;
   readonly at: number;

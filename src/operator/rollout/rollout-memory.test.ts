@@ -44,7 +44,7 @@ describe('knownState', () => {
     ['the path has a larger threshold', active, live({ threshold: half }), half],
     ['the path names another canary', active, live({ canary: named(other), threshold: half }), quarter],
     ['the path names an earlier canary hash', active, live({ canary: earlier, threshold: half }), quarter],
-    ['a shadow step follows a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
+    ['a shadow step is not live yet', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
     ['a rollback is not in the path yet', state({ phase: 'RolledBack' }), live(), quarter],
     ['a promotion is not in the path yet', state({ phase: 'Promoted', stable: next }), live(), quarter],
     ['the path does not name the promoted revision', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],

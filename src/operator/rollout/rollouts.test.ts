@@ -18,7 +18,7 @@ describe('A tag with a canary strategy', () => {
     fixture.follow();
   };
 
-  /** Starts a new leader in step 1 of 2, while two workloads, which it returns, have no pods. */
+  /** Starts a new leader in step 1 of 2 while two workloads have no pods. Returns these two. */
   const takeOverWithoutTwo = async (): Promise<string[]> => {
     await fixture.canary('new', [20, 50]);
     await fixture.pass();
@@ -202,7 +202,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout?.canary?.hash, fixture.hash('new'));
   });
 
-  it('does not begin before every replica serves the canary and the pods have been listed', async () => {
+  it('waits until every replica serves the canary and the pods have been listed', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.canary('new', [20]);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -218,7 +218,7 @@ describe('A tag with a canary strategy', () => {
     assert.notEqual(fixture.threshold, '');
   });
 
-  it('does not begin when pods are not followed, and reports that', async () => {
+  it('stays at stable if pods are not followed, and reports that', async () => {
     fixture.restart({ followPods: false });
     await fixture.reconcile('old');
     await fixture.reconcile('new');
@@ -291,7 +291,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'none');
   });
 
-  it('needs no new reachability check for a step, also with spec.webhook.url', async () => {
+  it('needs no new reachability check for a step, even with spec.webhook.url', async () => {
     for (const name of ['old', 'new']) {
       fixture.setSpec(name, { webhook: { url: `https://${name}.example.com/x` } });
       await fixture.reconcile(name);

@@ -13,9 +13,9 @@ import { rolloutRevision, planRollout } from './plan-rollout.ts';
 import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 
 export interface RolloutsOptions {
-  /** Returns the pods of a tag; undefined before they are listed. Absent with --no-follow-pods. */
+  /** Returns the pods of a tag; undefined before the list. Absent if --no-follow-pods is set. */
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
-  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before that time. */
+  /** Returns when all pods had been listed (`clock.monotonic`); undefined before that time. */
   readonly followedSince: () => number | undefined;
   readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;

@@ -12,7 +12,7 @@ describe('RevisionTag default', () => {
       .filter((write) => what.test(write));
   const hashOf = (): string => (fixture.statusOf('default').config as { hash: string }).hash;
 
-  it('takes over webhook configuration sidecar-injector-default by one update, and the InjectorConfig reports Tagged', async () => {
+  it('takes over webhook configuration sidecar-injector-default in one update, and the InjectorConfig reports Tagged', async () => {
     await fixture.install('default');
     await fixture.install('new');
     const before = fixture.cluster.writes.length;
@@ -30,7 +30,7 @@ describe('RevisionTag default', () => {
     );
   });
 
-  it('gives it back to the InjectorConfig by one update when the tag is deleted', async () => {
+  it('when deleted, returns the webhook to the InjectorConfig in one update', async () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'new');
@@ -60,7 +60,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
   });
 
-  it('keeps serving and following InjectorConfig default if its revision is unknown', async () => {
+  it('serves and follows InjectorConfig default while spec.revision is unknown', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'nowhere');
     await fixture.reconcile('default');
@@ -115,7 +115,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagObject('default'), undefined);
   });
 
-  it('leaves the webhook, when deleted, to InjectorConfig default, even if that is not ready', async () => {
+  it('when deleted, leaves the webhook to an InjectorConfig default that is not ready', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     fixture.reports.missing = ['replica-1'];

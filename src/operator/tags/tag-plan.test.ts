@@ -45,7 +45,7 @@ describe('planTag', () => {
       { desired: config('1-24', {}, false), current: next },
       '1-24, False/RevisionNotReady',
     ],
-    ['its own revision while a replica lacks it', { current: next, lacking: () => ['a'] }, '1-24, True/RevisionReady'],
+    ['the current revision that a replica lacks', { current: next, lacking: () => ['a'] }, '1-24, True/RevisionReady'],
     ['a revision that is not ready', { desired: config('1-24', {}, false) }, 'old, False/RevisionNotReady'],
     ['a revision without a status', { desired: injectorConfig('1-24') }, 'old, False/RevisionNotReady'],
     ['a revision that a replica lacks', { lacking: () => ['replica-1'] }, 'old, False/RevisionNotReady'],

@@ -7,7 +7,7 @@ const plural = 'mutatingwebhookconfigurations';
 
 describe('the webhook of a tag, damaged by another client,', () => {
   const fixture = eachTest(new TagFixture());
-  /** Makes the API server reject writes whose path ends with, and whose body contains, a text. */
+  /** Makes the API server reject writes with this end of the path if the body contains `text`. */
   const refuse = (end: string, text: string): void => {
     const isWrong = (method: string, path: string, body: string): boolean =>
       method !== 'GET' && path.endsWith(end) && body.includes(text);
@@ -33,7 +33,7 @@ describe('the webhook of a tag, damaged by another client,', () => {
       assertRestored();
     });
 
-    it('gets its labels, which a rotation needs, back from a new leader', async () => {
+    it('gets the labels that a rotation needs back from a new leader', async () => {
       fixture.cluster.edit(plural, 'sidecar-injector-tag-prod', undefined, ({ metadata }) => {
         metadata.labels = {};
       });
@@ -42,7 +42,7 @@ describe('the webhook of a tag, damaged by another client,', () => {
       assertRestored();
     });
 
-    it('is not recreated while its current revision is paused', async () => {
+    it('is not recreated while the current revision is paused', async () => {
       await fixture.edit('old', { paused: true }, 'prod');
       await fixture.reconcileTag('prod');
       assert.equal(fixture.tagObject('prod'), undefined);

@@ -14,7 +14,7 @@ describe('A tag keeps its current revision, and reports why,', () => {
     assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
   };
 
-  it('when spec.revision is unknown, naming the existing revisions', async () => {
+  it('when spec.revision is unknown, and names the existing ones', async () => {
     await stays(
       'nowhere',
       /^False\/UnknownRevision: spec\.revision nowhere: .*\(existing names: old\); create it, or name/,
@@ -26,7 +26,7 @@ describe('A tag keeps its current revision, and reports why,', () => {
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
-  it('when spec.revision is being deleted, not naming it among the existing revisions', async () => {
+  it('when spec.revision is being deleted, and omits it from the existing revisions', async () => {
     await fixture.install('going');
     fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = '2026-06-01T00:00:00Z';

@@ -67,8 +67,8 @@ export class TagTargets {
   }
 
   /**
-   * Returns the InjectorConfig of a tag's revision. Among several InjectorConfigs, prefers those of
-   * the tag's family, then the name of the revision, then the oldest, which wins in its family.
+   * Returns the InjectorConfig of a tag's revision. Of several, prefers those in the tag's family,
+   * then the one with the name of the revision, and then the oldest, which wins in its family.
    */
   #among(configs: readonly InjectorConfig[], tag: RevisionTag): InjectorConfig | undefined {
     const { revision } = tag.spec;

@@ -29,7 +29,7 @@ interface Watcher {
 export interface Fault {
   matches: (method: string, path: string, body: string) => boolean;
   answer: (response: ServerResponse) => void;
-  /** The number of requests that get this answer; unlimited by default. */
+  /** The number of requests that get this answer; unlimited if absent. */
   times?: number;
 }
 

@@ -23,7 +23,7 @@ export interface ClusterUsageOptions {
   readonly claims: () => ClaimingObjects;
   /** The operator's namespace. */
   readonly namespace: string;
-  /** Loads the rules of a published configuration. Resolves with undefined to try again later. */
+  /** Loads a published configuration's rules. Resolves with undefined if the load must be retried. */
   readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
   /** Requests a write of the status of an object. */
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
@@ -52,7 +52,7 @@ interface Counting {
   subjects: ReadonlySet<string>;
   /** The number of relevant names when the list of pods began. */
   names: number;
-  /** When all pods and namespaces had been listed, by `clock.monotonic`. */
+  /** When all pods and namespaces had been listed, according to `clock.monotonic`. */
   since?: number;
   readonly relist: () => void;
 }
@@ -83,7 +83,7 @@ export class ClusterUsage implements UsageSource {
 
   /**
    * Counts the objects in these stores until the signal aborts. Returns a function that finds the
-   * group of a pod. @param relist called once if a label is needed that the stored pods do not have
+   * group of a pod. @param relist called once if a label is needed that was not stored with pods
    */
   begin(
     stores: FollowedStores,
@@ -148,7 +148,7 @@ export class ClusterUsage implements UsageSource {
     return counting && (counting.usage.subject(subjectOf(kind, name))?.groups.keys() ?? []);
   }
 
-  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before that time. */
+  /** Returns when all pods had been listed (`clock.monotonic`); undefined before that time. */
   followedSince(): number | undefined {
     return this.#counting?.since;
   }

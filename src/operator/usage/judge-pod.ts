@@ -13,9 +13,9 @@ export interface PodJudgement {
   readonly state: PodState | 'none' | 'undecided';
   /** The reason, in one word. */
   readonly reason: string;
-  /** The InjectorConfig that injected the pod, or else would inject it. It counts the pod. */
+  /** The InjectorConfig that injected or would inject the pod. Its status counts the pod. */
   readonly injectorConfig: string;
-  /** The configuration of this family that, by the pod's annotations, injected the pod, if any. */
+  /** The configuration of this family that injected the pod, according to its annotations. */
   readonly carried: CarriedConfiguration | undefined;
   /** The webhook that selects the pod now, if any. */
   readonly selectedBy: SelectingWebhook | undefined;
@@ -94,7 +94,7 @@ export function judgePod(
   return judgements;
 }
 
-/** Reports whether the first of two overlapping webhooks wins, by publication, then by id. */
+/** Reports whether the first of two webhooks wins: a published one does, else the smaller id. */
 function isBefore(one: SelectingWebhook, other: SelectingWebhook): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;
@@ -140,7 +140,7 @@ function judgeSelected(
   return decision.inject ? plain('missing', 'NotCalled', true) : plain('none', decision.reason, false);
 }
 
-/** Returns why a pod has no sidecar, by the age of the pod. @param createdAt in ms since 1970 */
+/** Returns why a pod of this age has no sidecar. @param createdAt in ms since 1970 */
 export function missingReason(
   createdAt: number,
   selectedBy: SelectingWebhook | undefined,

@@ -72,8 +72,8 @@ export interface CarriedConfiguration {
 }
 
 /**
- * Returns the configurations that injected a pod, by its annotation, which an author can forge.
- * Returns only the first eight configurations, because each name is stored several times.
+ * Returns the configurations that injected a pod according to its annotation, which an author can
+ * forge. Returns only the first eight, because each name is stored several times.
  */
 export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): CarriedConfiguration[] {
   return injectedBy

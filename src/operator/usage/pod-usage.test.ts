@@ -9,7 +9,7 @@ import { memberOf, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
 describe('PodUsage', () => {
-  it('counts pods at the InjectorConfig that injected them, and at their tag', () => {
+  it('counts a pod for the InjectorConfig that injected it and for its tag', () => {
     const usage = new PodUsage();
     const pods = new Pods();
     for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);

@@ -80,7 +80,7 @@ function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
 /** Removes usage from statuses, if the operator does not watch pods. */
 export const uncounted: UsageSource = { injectorConfig: () => ({}), tag: () => ({}) };
 
-/** Provides the usage fields of a status; undefined before the first count keeps the fields. */
+/** Provides a status's usage fields. Before the first count, undefined keeps the old fields. */
 export interface UsageSource {
   injectorConfig(name: string): UsageStatus | undefined;
   tag(name: string): UsageStatus | undefined;

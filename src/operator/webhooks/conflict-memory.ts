@@ -53,7 +53,7 @@ export class ConflictMemory {
     return { finding, again: at + conflictMs - now };
   }
 
-  /** Returns how long to wait before the next write, in milliseconds; 0 or less if not at all. */
+  /** Returns how long to wait before the next write, in ms; 0 or less if no wait is needed. */
   backOffFor(name: string): number {
     const at = this.#seen.get(name)?.at ?? -Infinity;
     return at + backOffMs - this.#clock.monotonic();

@@ -25,7 +25,7 @@ describe('decideWebhook', () => {
   const rows: [string, Partial<WebhookFacts>, string][] = [
     ['a configuration that every replica serves', {}, 'apply new: Published'],
     ['a spec that does not compile', { compiled: undefined }, 'apply old: Published'],
-    ['no configuration that ever compiled', { compiled: undefined, before: undefined }, 'keep -: NothingToPublish'],
+    ['a spec that has never compiled', { compiled: undefined, before: undefined }, 'keep -: NothingToPublish'],
     ['a missing owner', { isOwnerMissing: true }, 'keep -: OwnerMissing, pending'],
     ['a name that another class uses', { otherClass: finding('OtherOperatorClass') }, 'leave -: OtherOperatorClass'],
     ['a mistake in the spec', { mistake: finding('Invalid') }, 'keep -: Invalid'],
@@ -34,9 +34,9 @@ describe('decideWebhook', () => {
     ['no replica for 30 s', { lacking, compiled: 'old', hasNoReplica: true }, 'keep old: NoReplica, pending'],
     ['a lost hash', { lacking, compiled: undefined, isStored: () => false }, 'keep old: ConfigurationLost, pending'],
     ['tag default', { isTagged: true, isLive: false }, 'leave new: Tagged'],
-    ['tag default, and a name in use', { isTagged: true, otherClass: finding('HostTaken') }, 'leave new: Tagged'],
-    ['another injector before publication', { isLive: false, foreign: 'Istio is there' }, 'leave -: ForeignOverlap'],
-    ['another injector beside a live webhook', { foreign: 'Istio is there' }, 'apply new: Published'],
+    ['tag default and a name in use', { isTagged: true, otherClass: finding('HostTaken') }, 'leave new: Tagged'],
+    ['Istio before publication', { isLive: false, foreign: 'Istio is there' }, 'leave -: ForeignOverlap'],
+    ['Istio beside a live webhook', { foreign: 'Istio is there' }, 'apply new: Published'],
   ];
   for (const [name, facts, expected] of rows) {
     it(`decides "${expected}" for ${name}`, () => {

@@ -46,7 +46,7 @@ export type WebhookDecision = {
 
 /**
  * Decides about the webhook of an InjectorConfig. The webhook names the last good configuration
- * until every live replica serves the new configuration. A rejected change withdraws no webhook.
+ * until every live replica serves the new configuration. A rejected change keeps the webhook.
  */
 export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   const { before, compiled, isTagged, foreign, lacking } = facts;

@@ -3,7 +3,7 @@ import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 
-describe('beside another injector', () => {
+describe('beside Istio', () => {
   const fixture = eachTest(new TagFixture());
 
   it('an InjectorConfig publishes nothing, unless spec.webhook.takeover is set', async () => {

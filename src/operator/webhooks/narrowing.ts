@@ -38,7 +38,7 @@ export function leaveNarrowed<T extends KubernetesObject>(
   return { object: { ...desired, webhooks }, finding: yes('ToleratedManager', message) };
 }
 
-/** Returns the added expressions; undefined if matchLabels differ, or if ours are incomplete. */
+/** Returns the added expressions; undefined if matchLabels differ or one of ours is missing. */
 function addedTo(ours: LabelSelector, live: LabelSelector): LabelSelectorRequirement[] | undefined {
   if (JSON.stringify(ours.matchLabels ?? {}) !== JSON.stringify(live.matchLabels ?? {})) return undefined;
   const desired = new Set((ours.matchExpressions ?? []).map(canonical));

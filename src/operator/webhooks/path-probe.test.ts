@@ -74,7 +74,7 @@ describe('probePath', () => {
     assert.deepEqual(steps, ['create', 'ask', 'delete']);
   });
 
-  it('retries with another nonce until the API server has loaded probe webhook and Service', async () => {
+  it('retries with another nonce until the API server loads the probe webhook and Service', async () => {
     const notYet = fails(failedCall('service "sidecar-injector-blue" not found'));
     answers = [unchanged, notYet, answering('nonce-0'), answered];
     const result = run();

@@ -64,7 +64,7 @@ describe('ReachabilityCheck', () => {
     assert.equal(fixture.webhooks('blue').length, 2);
   });
 
-  it('checks a new endpoint, and keeps the old one, with a current caBundle, if that is unreachable', async () => {
+  it('checks a new endpoint; if unreachable, keeps the old endpoint with a current caBundle', async () => {
     await fixture.install();
     fixture.cluster.answersProbes = false;
     fixture.setSpec('blue', { webhook: { url: 'https://nowhere.example.com' } });

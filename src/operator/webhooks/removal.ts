@@ -69,7 +69,7 @@ export class Removal {
 
   /**
    * Returns the objects with an InjectorConfig's label, and objects with its names that lost their
-   * labels while no operator ran. The watches miss these objects, but a webhook still blocks pods.
+   * labels while no operator ran. The watches miss them, but such a webhook would still block pods.
    */
   async #found(
     name: string,

@@ -20,7 +20,7 @@ export function withoutDesired(fields: Partial<RolloutObservation> = {}): Rollou
   return observed;
 }
 
-/** Runs passes over one tag. Parses each state by the status schema, as the API server does. */
+/** Runs passes over one tag. Parses each state with the status schema, as the API server does. */
 export class TagHistory {
   state: RolloutState | undefined;
   pass: RolloutPass = { state: undefined, at: undefined, events: [] };

@@ -141,7 +141,7 @@ export class World {
     this.#cameSincePass = false;
   }
 
-  /** Checks that a rollout completes if all pods are healthy and recreated, and pauses resumed. */
+  /** Checks that a rollout completes if pods are healthy and recreated, and pauses are resumed. */
   settle(): void {
     this.#isKnown = true;
     this.#action = undefined;

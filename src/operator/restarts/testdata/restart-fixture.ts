@@ -105,7 +105,7 @@ export class RestartFixture extends TagFixture {
     this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
   }
 
-  /** Completes a restart: replaces the pod by a pod with this configuration. */
+  /** Completes a restart: recreates the pod with this configuration. */
   completes(name: string, has: string, kind = 'Deployment', where = namespace): void {
     this.cluster.edit(plurals[kind] ?? '', name, where, (object) => {
       object.status = complete(object.metadata.generation ?? 0);

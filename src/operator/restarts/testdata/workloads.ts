@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 
-/** The fields that differ from a complete workload of three pods. */
+/** The fields that differ from those of a complete workload of three pods. */
 export interface WorkloadFields {
   readonly metadata?: object;
   readonly spec?: object;

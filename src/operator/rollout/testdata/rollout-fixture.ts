@@ -111,7 +111,7 @@ export class RolloutFixture extends TagFixture {
     return this.reconcileTag(tag);
   }
 
-  /** Runs passes and recreates pods until a phase. Canary pods get health `outcome`. */
+  /** Runs passes, recreating pods, until `phase` is reached. Canary pods get health `outcome`. */
   async passUntil(phase: RolloutState['phase'], outcome: Outcome = 'ready'): Promise<void> {
     for (let turn = 0; turn < 40; turn += 1) {
       if (this.rollout?.phase === phase) return;
