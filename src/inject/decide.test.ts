@@ -33,7 +33,7 @@ describe('decide', () => {
       ['the label false', {}, labelled('false'), false, 'OptedOutByLabel'],
       ['the annotation true', disabled, annotated('true'), true, 'OptedInByAnnotation'],
       ['the annotation false', {}, annotated('false'), false, 'OptedOutByAnnotation'],
-      ['a label over an annotation', {}, { ...labelled('true'), ...annotated('false') }, true, 'OptedInByLabel'],
+      ['a label and an annotation', {}, { ...labelled('true'), ...annotated('false') }, true, 'OptedInByLabel'],
       ['an empty label and an annotation', {}, { ...labelled(''), ...annotated('false') }, true, 'PolicyEnabled'],
       ['a never selector', { neverInject: batch, alwaysInject: batch }, aBatch, false, 'NeverInjectSelector'],
       ['an always selector', { ...disabled, alwaysInject: batch }, aBatch, true, 'AlwaysInjectSelector'],

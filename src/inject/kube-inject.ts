@@ -57,7 +57,7 @@ function objectsIn(value: unknown, path: readonly string[]): { object: JsonObjec
   return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
 }
 
-/** Edits a document. Resolves aliases first, so that an edit changes no other object. */
+/** Edits a document. Replaces aliases with copies first, so that an edit changes only one copy. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
   const aliases: unknown[] = [];
   visit(document, { Alias: (_, alias) => void aliases.push(alias) });

@@ -77,7 +77,7 @@ describe('parseInjectorConfig', () => {
   }
 
   const wrong: [name: string, text: string, field: string, message: RegExp][] = [
-    ['a number, not a list', 'defaultTemplates: 5', 'config.defaultTemplates', /column 19\): .*, received number$/],
+    ['a number as a list', 'defaultTemplates: 5', 'config.defaultTemplates', /column 19\): .*, received number$/],
     ['an alias of a map', 'a: &a {x: {}}\ntemplates: *a\n', 'config.templates.x', /^\S+ \(line 2, column 12\): /],
     ['invalid YAML', 'policy: [', 'config', /^config: yaml: line \d/],
     ['a list', '- a', 'config', /^config: /],

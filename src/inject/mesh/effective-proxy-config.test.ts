@@ -30,7 +30,7 @@ describe('effectiveProxyConfig', () => {
     ['only the mesh', [], 1, { ALL: 'mesh', MESH: 'm' }],
     ['the root namespace over the mesh', [root], 2, { ALL: 'root', MESH: 'm', ROOT: 'r' }],
     ['the namespace over the root', [own, root], 2, { ALL: 'own', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['a selector over both', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
+    ['a matching selector last', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
     ['only matching resources', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
   ];
   for (const [name, resources, concurrency, metadata] of rows) {

@@ -76,7 +76,7 @@ describe('rehearse', () => {
     ['a policy that injects pods only on request', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }],
   ];
   for (const [title, template, message, more] of fails) {
-    it(`reports that all pods fail for ${title}`, () => {
+    it(`reports that all pods fail: ${title}`, () => {
       const options = { template, ...more };
       const { failure, warnings } = rehearsalOf(options);
       assert.match(failure?.message ?? 'none', message);
@@ -94,7 +94,12 @@ describe('rehearse', () => {
     ['a misspelt field', containers('imagee: b'), [/dropped: spec\.containers\[0\]\.imagee;/]],
     ['a misplaced field', containers('image: b', 'resources: {env: []}'), [/containers\[0\]\.resources\.env;/]],
     ['a missing value', image('.Values.imgae'), [/"<no value>" into spec\.containers\[0\]\.image:/]],
-    ['a missing part', containers('args: [a, "-x={{ .Values.y.z }}"]'), [/spec\.containers\[0\]\.args\[1\]/], withY],
+    [
+      'no value in a text',
+      containers('args: [a, "-x={{ .Values.y.z }}"]'),
+      [/spec\.containers\[0\]\.args\[1\]/],
+      withY,
+    ],
     ['empty output', '', [/add nothing/]],
     ['output that is only a comment', '# a: b\n', [/add nothing/]],
     ['only zero values', 'spec: {containers: [], hostNetwork: false}', [/add nothing/]],

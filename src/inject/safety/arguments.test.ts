@@ -31,7 +31,7 @@ describe('skeletonOf', () => {
     ['a flag that the template does not contain', ['--privileged=true']],
     ['a prefix of the template’s flag', ['--lev=x']],
     ['a flag with one dash', ['-level=x']],
-    ['the value of a flag that is executed', ['--eval=x', '--init-file=x', '--split-string=x']],
+    ['a flag whose value is executed', ['--eval=x', '--init-file=x', '--split-string=x']],
     ['a script', ['-c', '--level=x']],
     ['a script after combined options', ['-ec', '--level=x; id']],
     ['a script after the command', ['--level=x; id'], ['/bin/sh', '-c']],

@@ -19,7 +19,7 @@ function readsOf(sidecar: string): AuthorReads {
   return guardOf({ sidecar }).readsOf(['sidecar']);
 }
 
-/** Formats names, with `*` after steering and `!` after parsed names. The name `*` is a wildcard. */
+/** Formats names, with `*` after steering and `!` after parsed names. `*` is any other name. */
 function shown(reads: MapReads): string[] {
   return [...reads].map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
 }
