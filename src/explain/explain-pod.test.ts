@@ -52,7 +52,7 @@ describe('PodSelection', () => {
     ["the pod's inject label", { labels: { [inject]: 'true' } }, {}, ['default']],
     ['a pod that opts out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
     ['labels of two families', {}, { ...both, logs: 'on' }, ['default', 'logs']],
-    ['a pod that logs injected', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
+    ['a pod with the status of logs', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
     ['an excluded namespace', { labels: { [inject]: 'true' } }, { 'kubernetes.io/metadata.name': 'kube-system' }, []],
     ["the operator's own namespace", {}, { 'kubernetes.io/metadata.name': 'injection', logs: 'on' }, []],
   ];

@@ -94,12 +94,7 @@ describe('rehearse', () => {
     ['a misspelt field', containers('imagee: b'), [/dropped: spec\.containers\[0\]\.imagee;/]],
     ['a misplaced field', containers('image: b', 'resources: {env: []}'), [/containers\[0\]\.resources\.env;/]],
     ['a missing value', image('.Values.imgae'), [/"<no value>" into spec\.containers\[0\]\.image:/]],
-    [
-      'no value in a text',
-      containers('args: [a, "-x={{ .Values.y.z }}"]'),
-      [/spec\.containers\[0\]\.args\[1\]/],
-      withY,
-    ],
+    ['a missing part', containers('args: [a, "-x={{ .Values.y.z }}"]'), [/spec\.containers\[0\]\.args\[1\]/], withY],
     ['empty output', '', [/add nothing/]],
     ['output that is only a comment', '# a: b\n', [/add nothing/]],
     ['only zero values', 'spec: {containers: [], hostNetwork: false}', [/add nothing/]],
