@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The size in bytes. Half of this size costs 10 % more CPU; the double size gains nothing. */
+/** A size in bytes. Half of this size costs 10 % more CPU; twice this size gains nothing. */
 const youngGeneration = 8 * 1024 * 1024;
 /** The growth of the old generation that starts a collection, in percent. V8 allows up to 300. */
 const growth = 20;
@@ -16,13 +16,13 @@ const rounds = 500;
 
 /**
  * Bounds the heap of a process that runs for months: V8's defaults keep 60 MiB of garbage. V8 reads
- * these settings at run time, so they do not depend on the command line; until this call,
+ * these settings at run time, so they do not depend on the command line; before this call,
  * `scripts/bundle/bundle.ts` keeps the young generation at its minimum.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
   growYoungGeneration();
-  // V8 shrinks an idle young generation, and with a growth factor of 1 it would stay small.
+  // V8 shrinks an idle young generation, which would stay small with a growth factor of 1.
   setInterval(growYoungGeneration, 2000).unref();
   for (const flag of withoutHelpers) setFlagsFromString(flag);
 }

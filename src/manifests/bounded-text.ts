@@ -2,7 +2,7 @@ import { ConfigurationError } from '../api/errors.ts';
 
 /** A ConfigMap holds 1 MiB; the difference leaves room for metadata. */
 export const maximumConfigurationBytes = 900 * 1024;
-/** In levels. The functions that serialize a value recurse once per level. */
+/** The maximum depth in levels. The functions that serialize a value recurse once per level. */
 const maximumDepth = 300;
 
 /**

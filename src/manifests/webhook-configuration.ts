@@ -130,7 +130,7 @@ export function generatedMatchConditions(keys: Pick<WebhookKeys, 'inject'>): Mat
       expression: '!(has(object.spec) && has(object.spec.hostNetwork) && object.spec.hostNetwork == true)',
     },
     {
-      // As in Istio, the label has precedence: the annotation decides only without a label.
+      // As in Istio, the label has precedence: the annotation decides only if there is no label.
       name: matchConditionNames.optedOut,
       expression:
         `!(!(${labels} && ${key} in object.metadata.labels)` +

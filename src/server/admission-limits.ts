@@ -2,7 +2,7 @@ const mebibyte = 1024 * 1024;
 
 /** The limits of the listener, with sizes in bytes and times in milliseconds. */
 export const defaultAdmissionLimits = {
-  /** At least 19 MiB: the review of a pod can take 17.4 MB in a dry run, as Go escapes `<`. */
+  /** At least 19 MiB: the review of a pod can take 17.4 MB in a dry run, because Go escapes `<`. */
   maxBodyBytes: 20 * mebibyte,
   /** The total size of all bodies in transfer: two of the largest, or thousands of usual size. */
   maxBufferedBytes: 40 * mebibyte,
@@ -18,13 +18,13 @@ export const defaultAdmissionLimits = {
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
-  /** No pod nests this deep, the stack can hold it, and a pod of 3 MiB has fewer values. */
+  /** No pod nests deeper or, up to 3 MiB, has more values. The stack can hold this depth. */
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
   /** The time to receive a body; the request's `?timeout=` applies if it is shorter. */
   bodyTimeout: 30_000,
-  /** The time after bodyTimeout in which the client must read its answer. */
+  /** The time after bodyTimeout in which the client must read the answer. */
   answerTimeout: 10_000,
   /** Longer than the API server's 90 s for idle connections: the client must close first. */
   keepAliveTimeout: 150_000,
@@ -32,7 +32,7 @@ export const defaultAdmissionLimits = {
   requestsPerConnection: Infinity,
   /** The time to continue reading a refused body; a reset would lose the answer. */
   lingerTimeout: 2_000,
-  /** The maximum number of bytes to read in this time. */
+  /** The maximum number of bytes to read during lingerTimeout. */
   lingerBytes: 32 * mebibyte,
 };
 

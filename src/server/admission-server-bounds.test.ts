@@ -236,7 +236,7 @@ describe('the admission server, when one client holds all proven connections', (
     assert.doesNotMatch(await server.registry.metrics(), /injector_connections_dropped_total\{reason="pressure"\}/);
   });
 
-  it("closes that client's connections after their next answers, down to its share, and keeps all others", async () => {
+  it("closes that client's connections beyond its share after their next answers, and keeps all others", async () => {
     const kept = await hold(greedyAddress, 14);
     const others = await hold('127.0.0.3', 2);
     const outcomes = [];

@@ -152,7 +152,7 @@ describe('the admission server', () => {
       assert.ok(!serials.has(serial));
     });
 
-    it('that are invalid fail the handshake, and the log names them without their keys', async () => {
+    it('fail the handshake if they are invalid; the log names them without their keys', async () => {
       const server = await start();
       const privateKeyPem = 'no key: hunter2';
       const broken = { certificatePem: server.authority.issue('first').certificatePem, privateKeyPem };
@@ -169,7 +169,7 @@ describe('the admission server', () => {
       assert.match(await server.registry.metrics(), /injector_tls_handshakes_total\{result="failed"\} 1\n/);
     });
 
-    it('that are missing fail the handshake', async () => {
+    it('fail the handshake if they are missing', async () => {
       const server = await start();
       server.pairs.byName.clear();
       server.pairs.fallback = undefined;

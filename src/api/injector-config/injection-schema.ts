@@ -9,7 +9,7 @@ import {
   list,
 } from '../kubernetes/field-types.ts';
 
-/** In characters. A longer text would not fit into a ConfigMap (1 MiB) with the other texts. */
+/** A length in characters; a longer text and the others would not fit into a ConfigMap (1 MiB). */
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 

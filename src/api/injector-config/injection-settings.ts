@@ -12,7 +12,7 @@ export interface InjectionSettings {
   readonly delimiters: readonly [string, string];
   readonly nativeSidecars: NativeSidecars;
   readonly keys: WebhookKeys;
-  /** Proxy environment variables by Istio's names in a path such as `/inject/cluster/c1/net/n1`. */
+  /** Proxy environment variables, keyed by the names in a path like `/inject/cluster/c1/net/n1`. */
   readonly pathEnvironment: Readonly<Record<string, string>>;
   /** On OpenShift, namespace ranges determine the proxy's user and group. Default: Kubernetes. */
   readonly platform?: 'Kubernetes' | 'OpenShift';

@@ -13,7 +13,7 @@ export function setCondition(conditions: readonly Condition[], next: ObservedCon
   return before === undefined ? [...conditions, condition] : conditions.with(index, condition);
 }
 
-/** In characters. The API server refuses a status that contains a longer message. */
+/** The maximum length in characters. The API server refuses a status with a longer message. */
 const longestMessage = 32_768;
 
 function bounded(message: string): string {

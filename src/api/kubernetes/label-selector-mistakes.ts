@@ -2,7 +2,7 @@ import { labelValuePattern, qualifiedNamePattern } from './field-types.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './kubernetes.ts';
 import type { Mistake } from '../mistake.ts';
 
-/** Returns mistakes that the schema admits and apimachinery's ValidateLabelSelector refuses. */
+/** Returns mistakes that the schema admits but apimachinery's ValidateLabelSelector refuses. */
 export function labelSelectorMistakes(field: string, selector: LabelSelector | undefined): Mistake[] {
   const labels = Object.keys(selector?.matchLabels ?? {}).filter((key) => !qualifiedNamePattern.test(key));
   return [

@@ -17,7 +17,7 @@ export interface WorkloadRestart {
 
 /** The number of restarts that the annotation keeps; a pod belongs to few families. */
 const mostRestarts = 8;
-/** In characters; enough for eight restarts of maximum length. */
+/** The maximum length in characters; eight of the longest restarts fit into it. */
 const longestValue = 2048;
 
 const targetPattern = /^[a-z0-9-]{1,63}\.[0-9a-f]{8}$/;

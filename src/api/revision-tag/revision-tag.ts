@@ -127,7 +127,7 @@ export type RestartStatus = z.output<typeof restartStatusSchema>;
 export const revisionTagKind = 'RevisionTag';
 export const revisionTagPlural = 'revisiontags';
 
-/** The name of the revision or tag that the injection label without a revision also selects. */
+/** The name of the revision or tag that the injection label, which has no revision, selects. */
 export const defaultRevision = 'default';
 
 export const revisionTagSpecSchema = z.object({
@@ -154,7 +154,7 @@ export type RevisionTagSpec = z.output<typeof revisionTagSpecSchema>;
 /** `status`. A field is absent if the operator has not set it. */
 export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 
-/** A RevisionTag with defaults; cluster-scoped. Labels select it by its metadata.name. */
+/** A RevisionTag with defaults; cluster-scoped. Labels select a tag by metadata.name. */
 export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;
 
 export const revisionTagStatusSchema = z.object({

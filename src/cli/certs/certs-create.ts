@@ -125,7 +125,7 @@ function tlsSecretYaml(name: string, namespace: string, created: CreatedCertific
   return stringify(secret, { lineWidth: 0 });
 }
 
-/** The files and modes, in an order that is safe for a server that watches the files. */
+/** The files to write and their modes, in an order that is safe for a server that watches them. */
 const files = [
   ['ca.crt', 0o644],
   ['tls.key', 0o600],

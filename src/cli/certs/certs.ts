@@ -83,7 +83,7 @@ function certsStatusCommand(terminal: Terminal): Command {
           configs.map(async (config) => {
             const { operatorClass = 'default' } = config.spec ?? {};
             const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
-            // Take the newest: a replica of a removed installation may still look live.
+            // Use the newest Lease: a replica of a removed installation may still look live.
             const [live] = replicas
               .filter(({ isLive }) => isLive)
               .sort((one, other) => ((one.last ?? '') < (other.last ?? '') ? 1 : -1));

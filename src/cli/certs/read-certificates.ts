@@ -12,7 +12,7 @@ import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
 
-/** The age of the last heartbeat from which a replica is ignored, in milliseconds. */
+/** The age of the last heartbeat beyond which a replica is ignored, in milliseconds. */
 const heartbeatLimit = 60_000;
 
 type Lease = KubernetesObject & { spec?: { renewTime?: string } };

@@ -71,7 +71,7 @@ describe('findSubjects', () => {
     ['cronjob/cron', 'CronJob', 'cron'],
   ];
   for (const [target, kind, name] of workloads) {
-    it(`returns for ${target} a pod of ${kind} ${name}, whose template can be edited`, async () => {
+    it(`for ${target}, returns a pod of ${kind} ${name}, whose template can be edited`, async () => {
       const [subject] = await subjectsOf(target);
       assert.ok(subject);
       const workload = workloadOf(readPod(subject.pod, 'shop'));
@@ -93,7 +93,7 @@ describe('findSubjects', () => {
     assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which created the pod, does not exist/);
   });
 
-  it('returns for a namespace a pod without labels, then each object without a controller', async () => {
+  it('for a namespace, returns a pod without labels, then each object without a controller', async () => {
     const subjects = await subjectsOf('namespace/shop', 'elsewhere');
     const found = subjects.map(({ kind, name }) => `${kind}/${name}`);
     assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);

@@ -116,7 +116,7 @@ describe('printChecks', () => {
       ],
     ],
     [
-      'a dry run with the same result, and a command that is also advice',
+      'a dry run with the same result, and a command in the advice',
       {
         dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true },
         command: 'do this',

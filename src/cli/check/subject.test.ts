@@ -38,7 +38,7 @@ describe('subjectOf', () => {
   });
 
   for (const [object, name, labels, workload] of table) {
-    it(`returns for a ${object.kind} a pod ${name} of ${workload}`, () => {
+    it(`for a ${object.kind}, returns a pod ${name} of ${workload}`, () => {
       const subject = subjectOf(object, 'shop');
       assert.ok(subject);
       const metadata = subject.pod.metadata as KubernetesObject['metadata'];
@@ -60,7 +60,7 @@ describe('subjectOf', () => {
     ['a Deployment without a template', { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }, '', 'shop'],
   ];
   for (const [title, object, name, namespace] of odd) {
-    it(`returns for ${title} the name ${JSON.stringify(name)} in ${namespace}`, () => {
+    it(`returns the name ${JSON.stringify(name)} in ${namespace} for ${title}`, () => {
       const subject = subjectOf(object, 'shop');
       assert.deepEqual([subject?.name, subject?.namespace], [name, namespace]);
       assert.equal((subject?.pod.metadata as KubernetesObject['metadata']).namespace, namespace);
@@ -80,7 +80,7 @@ describe('subjectOf', () => {
     assert.equal(subjectOf({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } }, 'shop'), undefined);
   });
 
-  it('returns for a namespace a pod without labels', () => {
+  it('returns a pod without labels for a namespace', () => {
     const { kind, namespace, pod } = plainSubject('shop');
     assert.deepEqual([kind, namespace], ['Namespace', 'shop']);
     assert.deepEqual(Object.keys(pod.metadata as object).sort(), ['name', 'namespace']);

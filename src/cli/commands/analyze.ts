@@ -59,7 +59,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? badCondition(owner);
     if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
   }
-  // Pods do not repeat the problem of their namespace. `unwanted`: outcomes and reasons to report.
+  // Report a namespace's problem once, not per pod. `unwanted`: the outcomes and reasons to report.
   const reported = new Map<string, string>();
   const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
     const { kind, namespace, name } = subject;

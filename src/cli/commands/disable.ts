@@ -16,7 +16,7 @@ interface Change {
   readonly failed?: true;
 }
 
-/** How many times to check, `checkIntervalMs` apart, that no operator restores the webhooks. */
+/** How many times to check that no operator restores the webhooks, `checkIntervalMs` apart. */
 const checks = 4;
 const checkIntervalMs = 250;
 

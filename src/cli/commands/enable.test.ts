@@ -31,7 +31,7 @@ describe('injector enable', () => {
     });
   };
 
-  /** Returns a check whether InjectorConfigs were read `times` times since the last write. */
+  /** Returns a predicate: InjectorConfigs were read `times` times since the last write. */
   const looked = (times: number): (() => boolean) => {
     const { requests } = cluster.server;
     const from = requests.length;

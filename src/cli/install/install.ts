@@ -135,7 +135,7 @@ async function install(
     return false;
   }
   for (const object of obsolete) {
-    // Orphan the webhooks that this object owns, so that they are not deleted with it.
+    // Orphan the webhooks that this object owns, so that they are not deleted with this object.
     const isOwner = object.kind === 'MutatingWebhookConfiguration';
     await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
     terminal.out(`${nameOf(object)}: deleted\n`);

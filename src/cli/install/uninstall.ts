@@ -73,7 +73,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   // A running operator does not publish the webhooks again after their owner is deleted.
   await remains.remove(objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration'));
   const changes = await leftovers(client, remains.isSelected);
-  // A running operator removes its finalizers. The code below removes those that remain.
+  // A running operator removes its finalizers. The code below removes the rest.
   if (purge && isRunning) await remains.removeResources();
   const isDeleting = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
   if (isRunning) await poll(Math.min(timeout, waitSeconds), async () => !(await remains.resources()).some(isDeleting));

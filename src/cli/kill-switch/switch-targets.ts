@@ -21,7 +21,7 @@ export interface SwitchTargets {
   readonly webhooks: readonly KubernetesObject[];
   /** Reports whether a webhook configuration is still selected in its current version. */
   readonly isSelected: (webhook: KubernetesObject) => boolean;
-  /** Hints about tags that may have been intended. */
+  /** Hints about tags that the user may have meant. */
   readonly notes: readonly string[];
 }
 

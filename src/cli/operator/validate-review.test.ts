@@ -211,7 +211,7 @@ describe('the review of an InjectorConfig next to other objects', () => {
     ['with the revision of a deleted object', config('mine', { revision: 'leaving' }), /^none$/],
     ['whose revision is a tag', config('prod'), overlapsTag],
     ['with custom selectors that could match other pods', config('mine', custom), wider],
-    ['that already yields, after an edit', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
+    ['that already yields and is edited', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
     ['that would yield after the edit', config('1-25', custom), /^spec\.webhook\.selection: /, config('1-25')],
     ['that is being deleted', config('mine', same, ready, { deletionTimestamp: 'now' }), /^none$/],
     ['that keeps its keys', stored[2]!, /^none$/, stored[2]!],
@@ -220,7 +220,7 @@ describe('the review of an InjectorConfig next to other objects', () => {
     ['with the host and certificate of another object', at('a', shared, 'tls'), /^none$/],
     ['with a shared host but another certificate', at('a', shared, 'mine'), sharedHost],
     ['that no longer uses the shared certificate', at('a', shared), sharedHost, at('a', shared, 'tls')],
-    ['that already has a shared host, after an edit', at('a', `${outside}/b`), /^none$/, at('a', outside)],
+    ['that already has a shared host and is edited', at('a', `${outside}/b`), /^none$/, at('a', outside)],
   ];
   for (const [title, object, mistake, old] of rows) {
     it(`${mistake.source === '^none$' ? 'accepts' : 'refuses'} an InjectorConfig ${title}`, async () => {

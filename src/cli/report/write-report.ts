@@ -85,7 +85,7 @@ export function formatPodCounts({ current, stale, missing }: PodCounts): string 
   return `${current + stale + missing}${apart.length === 0 ? '' : ` (${apart.join(', ')})`}`;
 }
 
-/** Formats the first five names of a list, and the number if there are more. */
+/** Formats the first five names of a list, and the total number of names if there are more. */
 export function formatNames(names: readonly string[]): string {
   if (names.length === 0) return '-';
   return names.length <= 5 ? names.join(',') : `${names.slice(0, 5).join(',')}… (${names.length})`;

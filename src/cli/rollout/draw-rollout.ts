@@ -16,7 +16,7 @@ const longestParagraph = 4;
 const steadySteps = 3;
 
 /**
- * Draws a rollout: message, share, pods, restarts, and the steps with a mark at the current one.
+ * Draws a rollout: message, share, pods, restarts, and the steps with a mark at the current step.
  * Lines are not wider than the screen, and fewer than its rows, so that the drawing can be
  * overwritten.
  */
@@ -59,7 +59,7 @@ function figures(rollout: RolloutState, columns: number): string[] {
   return [...lines, ''];
 }
 
-/** @param room the maximum number of lines without the final empty line; at least one is shown */
+/** @param room the maximum number of lines without the final empty line; at least one is drawn */
 function restarts(tag: RevisionTag, columns: number, room: number): string[] {
   const lines = drawRestarts(tag, columns).slice(0, Math.max(1, room));
   return lines.length === 0 ? [] : [...lines, ''];

@@ -3,7 +3,7 @@ import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { plural } from '../report/write-report.ts';
 import { cut, oneLine, wrap } from './wrap.ts';
 
-/** The maximum number of workloads that a drawing shows of each list. */
+/** The maximum number of workloads that a drawing shows from each list. */
 const shownWorkloads = 3;
 /** The maximum number of lines of the message. */
 const longestMessage = 2;

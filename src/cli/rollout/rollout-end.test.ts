@@ -24,7 +24,7 @@ describe('rolloutEnd', () => {
     ['the tag does not have the revision of its spec', rolloutTag(rolloutState())],
     ['only an earlier rollout was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
     ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
-    ['an abort was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
+    ['only abort was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
   ];
   for (const [title, tag] of continuing) {
     it(`is undefined while ${title}`, () => {
@@ -71,10 +71,10 @@ describe('rolloutEnd', () => {
       ['promoted and not counted yet', promoted, restart, undefined, undefined],
       ['promoted and counted for the previous revision', promoted, restart, undone, undefined],
       ['promoted and stopped for another revision', promoted, restart, { ...undone, phase: 'Stopped' }, undefined],
-      ['promoted and asked only after a rollback', promoted, afterRollback, restarting, true],
+      ['promoted, with restarts only after a rollback', promoted, afterRollback, restarting, true],
       ['rolled back and all done', rolledBack, afterRollback, undone, false],
       ['rolled back and restarting', rolledBack, afterRollback, { ...restarting, path: undone.path ?? '' }, undefined],
-      ['rolled back and counted in the rollout', rolledBack, afterRollback, { ...undone, path: '/x' }, undefined],
+      ['rolled back and last counted in the rollout', rolledBack, afterRollback, { ...undone, path: '/x' }, undefined],
       ['moved without steps and all done', undefined, { strategy: { restart: {} } }, done, true],
       ['moved without steps and restarting', undefined, { strategy: { restart: {} } }, restarting, undefined],
       ['under way and stopped', paused, restart, { ...restarting, phase: 'Stopped' }, undefined],

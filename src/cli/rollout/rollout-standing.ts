@@ -14,7 +14,7 @@ export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): Rollou
   return canary === undefined || step === undefined ? undefined : (status?.rollout as RolloutUnderWay);
 }
 
-/** Returns advice after a rollback; undefined if none happened, or after a new request. */
+/** Returns advice after a rollback; undefined if there was no rollback, or after a new request. */
 export function afterRollback(tag: RevisionTag): string | undefined {
   const { name } = tag.metadata;
   const { phase, stable } = tag.status?.rollout ?? {};

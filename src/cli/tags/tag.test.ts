@@ -290,7 +290,7 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, ['DELETE revisiontags canary']);
     });
 
-    it('needs no confirmation for a tag that only its status calls used', async () => {
+    it('needs no confirmation if only the status reports usage', async () => {
       cluster.addTag('canary', '1-25');
       cluster.memory.edit('revisiontags', 'canary', undefined, (object) => {
         object.status = { ...(object.status as object), namespaces: { count: 1, names: ['shop'] } };

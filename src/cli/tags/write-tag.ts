@@ -47,8 +47,8 @@ export async function annotateTag(
 
 /**
  * Deletes a tag, unless another client has changed it since it was read.
- * @param isUsed whether the user confirmed the deletion of a used tag. For it, and while the tag's
- *   status (up to 30 s old) reports usage, the validating webhook requires an annotation.
+ * @param isUsed whether the user confirmed the deletion of a used tag. If so, or if the status (up
+ *   to 30 s old) reports usage, adds the annotation that the validating webhook requires.
  */
 export async function deleteTag(
   client: Pick<ApiClient, 'patch' | 'delete' | 'find'>,

@@ -93,7 +93,7 @@ export class RevisionCluster {
     this.memory.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
   }
 
-  /** Adds a pod of Deployment `app`, injected by `injectedBy` (`NAME.HASH8`) unless undefined. */
+  /** Adds a pod of Deployment `app`; `injectedBy` is its configuration (`NAME.HASH8`), if any. */
   addPod(namespace: string, app: string, injectedBy?: string, more: Partial<KubernetesObject['metadata']> = {}): void {
     const count = this.memory.names('pods').length;
     const status = JSON.stringify({ revision: injectedBy?.split('.')[0] });

@@ -109,7 +109,7 @@ function processHealth(lease: Lease, isLive: boolean): ProcessHealth {
   };
 }
 
-/** Returns since when a class has no leader; undefined if it has one or that is unknown. */
+/** Returns since when a class has no leader; undefined if it has one or Leases are unreadable. */
 export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClass: string): Stale | undefined {
   const leader = leaders.find((each) => each.operatorClass === operatorClass);
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };

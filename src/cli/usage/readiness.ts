@@ -11,7 +11,7 @@ export interface Readiness {
   readonly ready: boolean;
   readonly reason: string;
   readonly message: string;
-  /** When the leader was last live (RFC 3339); null if never; absent while a leader is live. */
+  /** When the last leader was live (RFC 3339); null if there was none; absent while one is live. */
   readonly unknownSince?: string | null;
 }
 

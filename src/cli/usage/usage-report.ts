@@ -54,7 +54,7 @@ export class UsageTally {
   readonly #namespaces = new Map<string, Tally>();
   readonly #workloads = new Map<string, WorkloadTally>();
 
-  /** @param names the annotations that matter */
+  /** @param names the annotations that affect the result */
   constructor(sources: JudgementSources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
     this.#sources = sources;
     this.#names = names;

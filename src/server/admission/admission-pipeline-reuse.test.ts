@@ -14,7 +14,7 @@ import { someInjector } from '../testdata/some-injector.ts';
 import type { Surroundings } from './inject-handler.ts';
 import { revisionRoute } from './pod-routes.ts';
 
-/** A pipeline whose surroundings tests change, and an engine that counts calls. */
+/** A pipeline with surroundings that tests can change, and an engine that counts calls. */
 function webhook() {
   const state = {
     injector: someInjector,

@@ -64,7 +64,7 @@ describe('DecisionMemory', () => {
     assert.equal(memory.find(key, []), undefined);
   });
 
-  it('returns no decision if a dependency is another object', () => {
+  it('returns no decision if a dependency was replaced', () => {
     const [first, second, third] = [{}, [], undefined];
     rememberTwice(memory, '', 'x', [first, second, third]);
     assert.equal(memory.find(keyOfReview(3), [first, second, third])?.encoded, 'x');

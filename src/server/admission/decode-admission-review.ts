@@ -109,7 +109,7 @@ function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
   return false;
 }
 
-/** Reports whether a JSON value nests deeper than `maxDepth`. Recurses at most that deep. */
+/** Reports whether a JSON value nests deeper than `maxDepth`. Recurses no deeper. */
 export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
   return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
 }
@@ -177,7 +177,7 @@ const closingBracket = ']'.charCodeAt(0);
 
 /**
  * Returns a review's JSON text without the pod's managedFields. No code reads them, and they are
- * often half of the text and of the parsing cost. The searched marks contain unescaped quotes, so
+ * often half of the text and of the parsing cost. The search marks contain unescaped quotes, so
  * they cannot occur inside a JSON string. In a review with another layout, the marks are missing or
  * the result is not JSON; then the caller parses the whole text.
  */

@@ -29,7 +29,7 @@ describe('withoutManagedFields', () => {
     });
   }
 
-  it('ignores the searched marks in an annotation', () => {
+  it('ignores the search marks in an annotation', () => {
     const mark = fc.constantFrom(',"managedFields":[', '},"spec":{', ']},"spec":{', '"metadata":{', '\\', '"', 'x');
     const texts = fc.array(mark).map((marks) => marks.join(''));
     fc.assert(

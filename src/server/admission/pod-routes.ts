@@ -76,7 +76,7 @@ export interface CurrentInjector {
 /**
  * Serves Istio's path `/inject[/k/v…]`, for a server with one configuration. Adds no annotation to
  * pods.
- * @param current returns the injector; undefined, which gives a 503, before an injector is loaded
+ * @param current returns the injector; undefined before it is loaded, which gives a 503
  */
 export function injectRoute(current: () => CurrentInjector | undefined, options: PodRouteOptions): AdmissionRoute {
   return {

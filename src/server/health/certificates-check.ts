@@ -46,7 +46,7 @@ const recheckMs = 60_000;
 /**
  * Returns a check that each serving certificate verifies against the authorities in its own Secret.
  * It ignores the webhooks' caBundle and the expiry, because another client's edit of a caBundle, or
- * an expired certificate, would make all replicas unready at once. A metric reports the expiry.
+ * an expired certificate, would make every replica unready. A metric reports the expiry.
  */
 export function certificatesCheck(
   certificates: { all(): readonly (ServingPair & { readonly owner: string })[] },

@@ -17,7 +17,7 @@ class Holder implements BodyHolder {
 /** A kibibyte, in bytes. */
 const k = 1024;
 
-/** Creates a budget of 1000 KiB, and enters a body for each argument. */
+/** Creates a budget of 1000 KiB, and adds a body for each argument. */
 function entered<T extends boolean[]>(...expendable: T): [BodyBudget, ...{ [Index in keyof T]: Holder }] {
   const budget = new BodyBudget({ bytes: 1000 * k, bodies: 10 });
   const holders = expendable.map((each) => new Holder(each)) as { [Index in keyof T]: Holder };

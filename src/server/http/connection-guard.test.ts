@@ -61,7 +61,7 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([answered.destroyed, idle.destroyed], [false, true]);
   });
 
-  it('removes closed connections, and ignores addresses without connections in the shares', async () => {
+  it('removes closed connections, and gives no share to addresses without connections', async () => {
     const { guard, prove } = guarded({ maxConnections: 24, maxUnprovenConnections: 8 });
     const ended = ['a', 'b', 'c', 'd'].flatMap((address) => prove(address, 1));
     for (const socket of ended) socket.destroy();

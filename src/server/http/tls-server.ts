@@ -21,8 +21,8 @@ const minVersion = 'TLSv1.2';
 
 /**
  * Creates an HTTP/1.1 server over TLS that looks up its certificate at every handshake. Open
- * connections keep the certificate of their handshake. Node's timeouts apply only
- * while a request arrives; `trackConnections` closes silent connections after `keepAliveTimeout`.
+ * connections keep the certificate of their handshake. Node's timeouts apply only while a request
+ * arrives; `trackConnections` closes silent connections after `keepAliveTimeout`.
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {
   /** A cache, because parsing a key is too expensive for every handshake. */

@@ -53,7 +53,7 @@ export function trackConnections(
       socket.setTimeout(keepAliveTimeout);
       return;
     }
-    // A reset by the client is not a loss.
+    // If the client resets the connection, no request is lost.
     if (error.code !== 'ECONNRESET') metrics.dropped('headers');
     if (!socket.writable) {
       socket.destroy();

@@ -46,7 +46,7 @@ describe('ConfigurationLoader', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  it('tries every configuration first, and loads no configuration that fails', async () => {
+  it('tries every configuration first, and loads none that fails its trial', async () => {
     const { tried, load } = loader();
     const values = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
     const broken = withConfig('policy: [');

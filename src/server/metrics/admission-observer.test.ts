@@ -78,7 +78,7 @@ describe('the admission observer', () => {
 });
 
 describe('throttle', () => {
-  it('allows some events per second, and the next one says how many were suppressed', () => {
+  it('allows some events per second, and reports how many were suppressed', () => {
     let now = 5_500;
     const allowance = throttle(() => now, 2);
     assert.deepEqual([allowance(), allowance(), allowance(), allowance()], [0, 0, undefined, undefined]);

@@ -5,7 +5,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 
 export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 
-/** A limit, because any client in the cluster could fill the disk with malformed requests. */
+/** A limit, because malformed requests from any client in the cluster could fill the disk. */
 const warningsPerSecond = 20;
 
 /** Counts and logs every admission: allowed reviews at debug, refused and malformed at warn. */

@@ -123,7 +123,7 @@ describe('RolloutComparisons', function () {
 
   it('drops and counts reviews while the queue is full, and accepts them later', async () => {
     start(scripted, { maxWaiting: 2, maxReviewBytes: 5000, deadline: 60_000 });
-    // The first one blocks the thread.
+    // The first review blocks the thread.
     offer('loop');
     offer('same-1');
     offer('same-2');

@@ -20,7 +20,7 @@ export const defaultComparisonLimits = {
   maxWaiting: 16,
   /** Larger reviews are not compared. */
   maxReviewBytes: 128 * 1024,
-  /** The time after which the canary counts as failed; long, as the thread has low priority. */
+  /** The time after which the canary counts as failed; long because the thread has low priority. */
   deadline: 30_000,
   /** After a comparison, the thread rests for this multiple of the comparison's duration. */
   rest: 4,
@@ -50,13 +50,13 @@ interface Waiting {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The state of a review: its result, or the number of equal reviews that wait for it. */
+/** The result of a review, or the number of equal reviews that wait for the result. */
 interface KnownReview {
   comparison: Comparison | undefined;
   waiting: number;
 }
 
-/** In levels. The thread never reaches this depth, because the server has checked the review. */
+/** A depth in levels. No review reaches this depth, because the server has checked it. */
 const maxDepth = 1000;
 
 /** The maximum number of reports; necessary, because clients can send arbitrary tag names. */
@@ -125,7 +125,7 @@ export class RolloutComparisons {
     return [...this.#reports.values()].reverse();
   }
 
-  /** Frees a slot at the cost of the most frequent namespace, so that no author fills the queue. */
+  /** Drops a review of the most frequent namespace, so that no author fills the queue. */
   #makesRoom(namespace: string): boolean {
     if (this.#waiting.length < this.#limits.maxWaiting) return true;
     const counts = new Map<string, number>();

@@ -12,7 +12,7 @@ import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 
-/** A pipeline with two injectors that tests replace, and an engine that counts calls. */
+/** A pipeline with two replaceable injectors, and an engine that counts calls. */
 function webhook(offer: RolloutComparisons['offer'] = () => undefined) {
   const injectors: Record<string, Injector> = { old: stableInjector, new: canaryInjector };
   const state = { injectors, calls: 0 };

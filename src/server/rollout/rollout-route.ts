@@ -33,7 +33,7 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
       return {
         ...handler,
         afterResponse({ dryRun, namespace }, { track, outcome }, body) {
-          // A dry run creates no pod, so it gives no evidence.
+          // Ignore dry runs, because they create no pod.
           if (dryRun) return;
           // If the canary refused the pod, find out whether the stable configuration accepts it.
           if (shadow || (track === 'canary' && outcome === 'failed'))

@@ -76,7 +76,7 @@ export class TrialProcess {
     };
     this.#child.on('error', (error) => end(false, error.message));
     this.#exited = new Promise((resolve) => {
-      // Unlike exit, close follows the end of standard error.
+      // Unlike event exit, event close comes after the end of standard error.
       this.#child.on('close', (code, signal) => {
         // When memory runs out, V8 ends with SIGABRT, or the kernel sends SIGKILL.
         const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;

@@ -46,9 +46,9 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
 }
 
 /**
- * Tries the default templates together, and each other template by itself, even if no pod may
- * use it. A template that fails for typical pods is not refused, because it may work for other
- * pods. A template that exceeds the limits for every typical pod is refused: it would use up the
+ * Tries the default templates together, and each other template alone, even if no pod uses it. A
+ * template that fails for typical pods is not refused, because it may work for other pods. A
+ * template that exceeds the limits for every typical pod is refused: it would use up the
  * whole time of each review, and the pod would still be refused.
  */
 function rehearseAll(injector: Injector): Rehearsal {

@@ -89,7 +89,7 @@ export class ReviewWorker {
     return this.#waitingBytes;
   }
 
-  /** Queues a job. The smallest job is next. If the queue is full, the largest job is refused. */
+  /** Queues a job. The smallest job runs next. If the queue is full, refuses the largest job. */
   submit(job: WorkerJob): void {
     const index = this.#waiting.findIndex((other) => other.bytes > job.bytes);
     this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, job);
