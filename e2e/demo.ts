@@ -63,7 +63,7 @@ async function main(): Promise<number> {
   return failed ? 1 : 0;
 }
 
-/** Refuses a cluster that already has a namespace that the demo would delete at its end. */
+/** Refuses a cluster that already has a namespace which the demo would delete at its end. */
 async function refuseExistingNamespaces({ client }: Cluster): Promise<void> {
   for (const name of [systemNamespace, namespace]) {
     if ((await client.find(resourceKind('v1', 'Namespace'), name)) === undefined) continue;

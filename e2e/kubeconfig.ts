@@ -1,4 +1,4 @@
-/** `make kubeconfig`: prints the path of the standing cluster's kubeconfig, or exits with 1. */
+/** `make kubeconfig`: prints the path of the standing cluster's kubeconfig; fails if none runs. */
 import { standingCluster } from './harness/standing-cluster.ts';
 
 const cluster = await standingCluster();

@@ -58,7 +58,7 @@ import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
-/** The scenarios in running order. The longest pairs run first: both queues end together. */
+/** The scenarios in running order: the longest pairs first, so that both queues end together. */
 export const scenarios: Scenario[] = [
   alerts,
   chartLifecycle,

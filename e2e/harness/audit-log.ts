@@ -17,7 +17,7 @@ export interface AuditEvent {
 
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** Reads the API server's audit log, which has each request before its response is sent. */
+/** Reads the API server's audit log, which records a request before its response is sent. */
 export class AuditLog {
   readonly #file: string;
   readonly #events: AuditEvent[] = [];
@@ -35,7 +35,7 @@ export class AuditLog {
     try {
       const buffer = Buffer.alloc(fstatSync(file).size - this.#position);
       readSync(file, buffer, 0, buffer.length, this.#position);
-      // The last record may be incomplete; then it has no newline yet.
+      // The last record may be incomplete. An incomplete record has no newline yet.
       const complete = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
       this.#position += complete.length;
       for (const line of complete.toString('utf8').split('\n')) {

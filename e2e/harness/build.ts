@@ -71,7 +71,7 @@ function controlPlaneTarget(folder = '.'): Target {
     kubernetesVersion.exec(readFileSync(join(paths.controlPlaneSources, moduleFile), 'utf8')) ?? [];
   if (minor === undefined || patch === undefined)
     throw new Error(`e2e/controlplane/${moduleFile} requires no k8s.io/kubernetes v1.x.y`);
-  // Releases of Kubernetes set their version so. With the default, v0.0.0, helm refuses charts.
+  // Kubernetes releases set the version here. With the default, v0.0.0, helm refuses charts.
   const version = 'k8s.io/component-base/version';
   const flags = `-X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
   return {
@@ -133,7 +133,7 @@ export async function buildKubectl(report: (line: string) => void): Promise<void
 export async function buildProgram(name: keyof typeof programs, report: (line: string) => void): Promise<string> {
   const { package: wanted, tags = '' }: Program = programs[name];
   const isOurs = !wanted.includes('@');
-  // `go install module@version` must not see a go.mod of the directory it runs in.
+  // `go install module@version` must not see a go.mod in its working directory.
   const directory = isOurs ? join(paths.tools, name) : tmpdir();
   const sources = isOurs ? readdirSync(directory).sort() : [];
   const inputs = [tags, ...sources.map((file) => `${file}\n${readFileSync(join(directory, file), 'utf8')}`)];

@@ -156,7 +156,7 @@ async function versionOf(client: ApiClient): Promise<string> {
   return `${gitVersion} emulating ${acts}`;
 }
 
-/** Creates a client with the rights of the kubeconfig's user. The audit log has its name. */
+/** Creates a client with the rights of the kubeconfig's user and the User-Agent `e2e-harness`. */
 export function administrator(kubeconfig: string): ApiClient {
   return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
 }

@@ -12,7 +12,7 @@ export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
 export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
-/** Creates a company's CA: a root, which signs certificates directly or via an intermediate. */
+/** Creates a company's CA: a root that signs certificates directly or via an intermediate CA. */
 export async function companyAuthority(name: string, hasIntermediate = true) {
   const rootKeys = await generateRsaKeyPair(2048);
   const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);

@@ -64,7 +64,7 @@ export function componentArguments(
       `--initial-advertise-peer-urls=${etcdPeerUrl}`,
       `--initial-cluster=default=${etcdPeerUrl}`,
       '--log-level=warn',
-      // The data is temporary, and the page cache keeps writes when a process is killed.
+      // The data is temporary, and the page cache keeps the writes of a killed process.
       '--unsafe-no-fsync=true',
     ],
     'kube-apiserver': [

@@ -34,7 +34,7 @@ export function findPrograms(): FoundPrograms | undefined {
  * Starts etcd and the API server, then all other components. Resolves when they are ready (5 s).
  *
  * @param found programs to run instead of all built components
- * @throws Error with the end of the failed component's log; then all components are stopped
+ * @throws Error with the end of the failed component's log, after all components are stopped
  */
 export async function startControlPlane(run: RunDirectory, found?: FoundPrograms) {
   if (found === undefined && !existsSync(paths.controlPlane))
@@ -95,7 +95,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     auditLog: auditLogFile(directory),
     component,
     restart,
-    /** When the API server was starting (ms since 1970). RBAC denies requests until roles load. */
+    /** When the API server was starting (ms since 1970). Until roles load, RBAC denies requests. */
     starts,
     /** Compacts etcd: discards all older revisions. */
     compact: async (revision: number) => {

@@ -38,7 +38,7 @@ export function injectorConfig(name: string, spec: InjectorConfigObject['spec'])
   return { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata: { name }, spec };
 }
 
-/** Builds a small InjectorConfig, which injects one container with the InjectorConfig's name. */
+/** Builds a small InjectorConfig that injects one container, named after the InjectorConfig. */
 export function smallConfig(name: string, webhook: Record<string, unknown> = {}): InjectorConfigObject {
   const template = `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
   return injectorConfig(name, { injection: { templates: { sidecar: template } }, webhook });

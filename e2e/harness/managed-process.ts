@@ -45,7 +45,7 @@ export class ManagedProcess {
     return this.#child !== undefined && this.#end === undefined;
   }
 
-  /** How the last process ended; undefined while it runs and before the first start. */
+  /** How the last process ended; undefined while a process runs and before the first start. */
   get end(): ProcessEnd | undefined {
     return this.#end;
   }
@@ -92,7 +92,7 @@ export class ManagedProcess {
     if (this.#signal('SIGKILL')) await this.#ended;
   }
 
-  /** Stops the process with SIGSTOP: connections stay open, but get no answers. */
+  /** Suspends the process with SIGSTOP: connections stay open, but get no answers. */
   freeze(): void {
     this.#signal('SIGSTOP');
   }

@@ -20,7 +20,7 @@ export interface OperatorSettings {
   namespace: string;
   kubeconfig: string;
   context?: string | undefined;
-  /** The host name of this machine for the API server; undefined to use the Service's pods. */
+  /** The host at which the API server calls this machine; undefined to use the Service's pods. */
   advertiseHost: string | undefined;
   /** The port that the API server calls, such as a balancer's; default: the webhook port. */
   advertisePort?: number;

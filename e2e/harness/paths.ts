@@ -14,7 +14,7 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   kubectl: join(build, 'bin', 'kubectl'),
-  /** The folder with one directory per earlier commit whose bundle a scenario runs. */
+  /** The folder for bundles of earlier commits, with one directory per commit. */
   earlier: join(build, 'earlier'),
   /** The folder with one directory per control plane. */
   runs: join(build, 'run'),

@@ -46,7 +46,7 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
   return ready;
 }
 
-/** Removes a RevisionTag, even if in use. Waits until the API server no longer calls its path. */
+/** Removes a tag, even if it is in use. Waits until the API server no longer calls its path. */
 export async function removeTagAndWebhook(client: ApiClient, name: string): Promise<void> {
   await removeTag(client, name);
   await waitFor(`RevisionTag ${name} and its webhook to be deleted`, async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { paths } from './paths.ts';
 
 const keptLogs = 5;
-/** The number of directories that this process created. It makes their names unique. */
+/** The number of directories that this process created, which makes their names unique. */
 let created = 0;
 
 /**

@@ -58,7 +58,7 @@ export class ScenarioContext {
     return this.cluster.client;
   }
 
-  /** Opens the audit log, from now on; undefined on the user's own cluster, whose log is hidden. */
+  /** Opens the audit log at its end; undefined on the user's own cluster, whose log is hidden. */
   startAudit(): AuditLog | undefined {
     const file = this.cluster.controlPlane?.auditLog;
     return file === undefined ? undefined : new AuditLog(file);
@@ -133,7 +133,7 @@ export class ScenarioContext {
     return name;
   }
 
-  /** Installs the chart into a namespace of this scenario. By default, it has one process. */
+  /** Installs the chart into a namespace of this scenario; by default, with one process. */
   async install(
     values: Record<string, unknown> = {},
     apply?: (objects: KubernetesObject[]) => Promise<unknown>,
@@ -210,11 +210,11 @@ export interface Scenario {
   about: string;
   /** Whether `make test` runs the scenario: it takes seconds, and often detects mistakes. */
   core?: boolean;
-  /** Whether another scenario may run beside it: it checks neither times nor the cost of kills. */
+  /** Whether another scenario may run beside this one: it measures neither durations nor kills. */
   paired?: boolean;
   /**
-   * The reason why the scenario must not run on a shared cluster. On the user's own cluster, it
-   * then requires --destructive. Undefined if it affects only its own namespaces.
+   * The reason why the scenario must not run on a shared cluster; on the user's own cluster, it
+   * requires --destructive. Undefined if the scenario affects only its own namespaces.
    */
   destructive?: string;
   /** Whether the scenario gets its own control plane, for example because it kills components. */

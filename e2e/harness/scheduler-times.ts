@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Returns how long a process's main thread has run, and has waited for a processor, in
- * milliseconds. Undefined if the process or the file /proc/PID/schedstat (Linux:
+ * milliseconds. Returns undefined if the process or the file /proc/PID/schedstat (Linux:
  * https://docs.kernel.org/scheduler/sched-stats.html) does not exist.
  */
 export function schedulerTimes(pid = 0): { ran: number; waited: number } | undefined {

@@ -38,7 +38,7 @@ export async function waitFor<Value>(what: string, probe: Probe<Value>, options:
   }
 }
 
-/** An error that a probe throws to end the wait immediately, because waiting is pointless. */
+/** An error that a probe throws to end the wait, because the state can no longer be reached. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless';
 }

@@ -57,7 +57,7 @@ export class WebhookWrites {
     return all.filter((path, index) => path !== all[index - 1]);
   }
 
-  /** Returns the names of webhooks that returned to an earlier version, separated by commas. */
+  /** Returns the names of webhooks that were reset to an earlier version, separated by commas. */
   returned(): string {
     const isReturned = ([, versions]: [string, WebhookConfiguration[]]): boolean =>
       new Set(versions.map((each) => JSON.stringify(each.webhooks))).size < versions.length;

@@ -21,7 +21,7 @@ export function workload(
   const common = { selector: { matchLabels: { app: name } }, template };
   const own = {
     Deployment: { replicas, strategy: update },
-    // Ordered updates would hang, because the controller waits until a crashing pod is ready.
+    // Ordered updates would hang, because the controller would wait for a crashing pod to be ready.
     StatefulSet: { replicas, serviceName: name, podManagementPolicy: 'Parallel', updateStrategy: update },
     DaemonSet: { updateStrategy: update },
   };

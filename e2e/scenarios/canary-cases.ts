@@ -9,7 +9,7 @@ import { checkNoneLost } from './canary/workloads.ts';
 
 type Case = (context: ScenarioContext, audit: AuditLog) => Promise<SmallRollout[]>;
 
-/** Checks a rollout of few workloads: shares are rounded up, and few pods suffice as evidence. */
+/** Checks a rollout of few workloads: shares are rounded up, and steps require few pods. */
 const fewWorkloads =
   (tag: string, count: number): Case =>
   async (context, audit) => {
@@ -51,8 +51,8 @@ const changingWorkloads: Case = async (context, audit) => {
   await rollout.check('all other workloads keep the revision that they had before', await rollout.renewed(), share);
   await rollout.ask('resume', 'on');
   const makers = await rollout.pausedAt(55, 'v2');
-  // A workload counts for a minute after its last pod ended (during a restart it may have none), so
-  // here 6 of 10 workloads get the canary instead of 5 of 9.
+  // A workload counts for a minute after its last pod ended, as a restart may leave no pods.
+  // Until then, 6 of 10 workloads get the canary instead of 5 of 9.
   const stillCounts = Date.parse((await rollout.state()).stepStartedAt ?? '') - gone < 60_000;
   const known = [...workloads.names, ...(stillCounts ? [outside] : [])];
   const half = rollout.share(55, known);
@@ -140,7 +140,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
   await rollout.check('2 of 4 workloads get v2 at 50 percent', makers, rollout.share(50), away);
   await rollout.ask('resume', 'on');
   await rollout.promotes('after the promotion, all workloads get v2');
-  // The operator writes the status before the webhook, whose path names both revisions until then.
+  // The operator writes the webhook after the status. Until then, the path names both revisions.
   const promoted = /^\/tags\/again\/v2\/[0-9a-f]{8}\/inject$/;
   await rollout.holds('the path of the webhook names only v2', async () => promoted.test(await rollout.path()));
   await rollout.edit('bad', [50, 100]);
@@ -156,11 +156,11 @@ const rollbackOfRollback: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** One workload fails under every revision; at 100 percent, no stable pod shows this anymore. */
+/** One workload fails under every revision; at 100 percent, no stable pod remains to show it. */
 const failingAnyway: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'partly', count: 4 });
   const { workloads } = rollout;
-  // The state at the start of the rollout counts, so no pod may be recreated then.
+  // The operator compares with the state at the start of the rollout, so recreate no pods then.
   await workloads.close();
   const failing = rollout.nameBeside(rollout.ranked()[2] ?? '', 'after');
   await workloads.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
@@ -173,13 +173,13 @@ const failingAnyway: Case = async (context, audit) => {
   await rollout.seen('3 canary pods are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');
   await rollout.reach('paused at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);
-  // The failing workload gets the canary last, so that the share of failing pods stays low.
+  // The failing workload gets the canary last, so that few of the canary pods fail.
   const others = workloads.names.filter((name) => name !== failing);
   await rollout.holds('at 100 percent, the other workloads get the canary', async () => {
     const made = await workloads.renew(others);
     return others.every((name) => [...(made.get(name) ?? [])].join() === 'v2');
   });
-  // Wait, because unready pods do not count: the failing pod could be half of all counted pods.
+  // Starting pods do not count, so without this wait, half of all counted pods could fail.
   await rollout.seen('4 canary pods are ready', ({ pods }) => pods.canary.ready === 4 && pods.canary.total === 4);
   await workloads.renew([failing]);
   await rollout.seen(

@@ -95,7 +95,7 @@ async function checkKills(
     context.say(`no leader was killed after this write, because it did not occur: ${describeWrite(write)}`);
   const kinds = new Set(killed.map(kindOf));
   const targeted = [...oneOfEachKind(always), ...otherWays.flatMap(({ targets }) => targets)];
-  // Excuse writes that depend on timing if the rollouts that targeted them did not reach them.
+  // Excuse a write that depends on timing if the rollout that targeted it did not reach it.
   const excused = new Set(unreached.filter(mayBeSkipped).map(kindOf));
   const passedOver = targeted
     .filter((write) => ![kinds, excused].some((known) => known.has(kindOf(write))))
@@ -155,7 +155,7 @@ export async function takeOverUnseen(stage: Stage): Promise<RolloutHistory> {
 }
 
 interface Undisturbed {
-  /** The writes of this rollout, without usage statistics and writes of the previous rollout. */
+  /** The writes of this rollout. Omits usage statistics and writes of the previous rollout. */
   readonly writes: readonly RolloutWrite[];
   readonly history: RolloutHistory;
 }

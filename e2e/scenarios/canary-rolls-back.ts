@@ -81,8 +81,8 @@ const workloads = 8;
 const patience = 60_000;
 
 /**
- * Checks rollback.restart: Canary. All workloads restart during a rollout, the share of the canary
- * crashes, and the operator then restarts only that share; repeats this with a retry.
+ * Checks rollback.restart: Canary. All workloads restart during a rollout, the pods with the canary
+ * crash, and the operator then restarts only their workloads. Repeats the check with a retry.
  */
 async function checkRestartsBack(
   context: ScenarioContext,
@@ -139,7 +139,7 @@ async function restartAllInStep(
   await waitFor('the webhook to name both revisions', async () =>
     (await pathOf(context, careful)).includes(`/${canary}/`),
   );
-  // The API server uses a stored webhook with a delay.
+  // The API server starts to use a stored webhook after a delay.
   await sleep(500);
   const since = observer.latest();
   const names = await restartAllAtOnce(context, [namespace]);
@@ -151,7 +151,7 @@ async function restartAllInStep(
   return names.filter((name) => makers.includes(name)).sort();
 }
 
-/** Returns the workloads restarted twice: by the test and by the operator. */
+/** Returns the workloads that restarted twice: by the test and by the operator. */
 function restartedTwice(observer: WorkloadObserver, after: number): string[] {
   const counts = [...edits(observer.sightings(), after)];
   const other = counts.filter(([, count]) => count > 2).map(([name, count]) => `${name} ${count} times`);

@@ -21,7 +21,7 @@ import {
   waitForDeployment,
 } from '../harness/workloads.ts';
 
-/** A command of the page with its checks. `injector status` exits with 3 if pods are stale. */
+/** A command on the page, with its checks. `injector status` exits with 3 if pods are stale. */
 interface Step {
   readonly command: string;
   readonly status?: number;

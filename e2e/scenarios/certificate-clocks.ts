@@ -42,7 +42,7 @@ export const certificateClocks: Scenario = {
   },
 };
 
-// An hour takes a minute: leaves live for 12 s, authorities for 20 s; both renew at 45 to 50 %.
+// An hour passes in a minute: leaves live for 12 s, authorities for 20 s; both renew at 45 to 50 %.
 const shortLives = { leafDuration: '12m', caDuration: '20m', confirmationPeriod: '60s', renewalFraction: 0.5 };
 const earliestShare = 0.45;
 
@@ -123,7 +123,7 @@ function faults(issued: Map<string, Issued>, what: string): string[] {
   });
 }
 
-// An hour takes a minute: leaves live for 30 h and renew after 18 to 20 h; CAs live for a year.
+// An hour passes in a minute: leaves live for 30 h and renew after 18 to 20 h; CAs live for a year.
 const longLives = { leafDuration: '1800h', caDuration: '525600h', confirmationPeriod: '60s', renewalFraction: 0.667 };
 const minute = 60_000;
 const day = 24 * 60 * minute;

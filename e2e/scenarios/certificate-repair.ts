@@ -73,7 +73,7 @@ async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   });
 }
 
-/** Requests new authorities until a rotation is seen in progress; returns that request's nonce. */
+/** Requests new authorities until a rotation is in progress; returns that rotation's nonce. */
 async function beginReplacement(cluster: RotatingCluster): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const nonce = await cluster.request('authority');
@@ -168,7 +168,7 @@ type Damage = [says: string, harm: () => Promise<unknown>];
 
 type Text = Record<string, string>;
 
-/** Returns the damages that lose no pods, because replicas have a valid pair in memory. */
+/** Returns damage that causes no lost pods, because replicas have a valid pair in memory. */
 function secretDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   const foreign = () => foreignCertificates(names.service, namespace);
@@ -210,7 +210,7 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
   ];
 }
 
-/** Returns the damages that prevent webhook calls until the operator has repaired them. */
+/** Returns damage that makes webhook calls fail until the operator has repaired it. */
 function bundleDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   return [

@@ -38,7 +38,7 @@ const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPer
 
 type RunningOperator = Awaited<ReturnType<typeof startScaledOperator>>;
 
-/** Starts an operator without pods, and with certificate times in which a minute is a second. */
+/** Starts an operator without pods. In its certificate times, a minute passes in a second. */
 async function startScaledOperator(context: ScenarioContext) {
   const { namespace, username, startOperator } = await context.install({ operator: { followPods: false } });
   const operator = await startOperator({ flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'] });
@@ -129,7 +129,7 @@ async function checkRotations(running: RunningOperator, firstServed: string) {
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
 }
 
-/** Stops the operator and empties the caBundle; checks what status, export-ca and rotate say. */
+/** Stops the operator and empties the caBundle; checks what status, export-ca and rotate print. */
 async function checkTrouble(running: RunningOperator): Promise<void> {
   const { context, operator } = running;
   const { client } = context;

@@ -76,7 +76,7 @@ export const chartLifecycle: Scenario = {
     if (previous.code !== 0) throw new Error(previous.text);
 
     const helm = (words: string) => `helm ${words} -n ${system} --wait --set mode=all`;
-    // context.install() would not do: helm adopts the rights of an operator that is still running.
+    // Do not use context.install(), because helm adopts the rights of a running operator.
     const installation = await installChart(cluster, system, { mode: 'all' }, async () => {
       await shell(`kubectl create ns ${system}`);
       await shell(

@@ -130,7 +130,7 @@ async function checkRound(context: ScenarioContext, { number, random, namespaces
   }
 }
 
-/** Follows each advice that changes only the pod. Checks the promised result with a dry run. */
+/** Follows all advice that changes only the pod. Checks the promised result with a dry run. */
 async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]): Promise<number> {
   const wrong: string[] = [];
   let tried = 0;

@@ -126,7 +126,7 @@ async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<
   return seen;
 }
 
-/** Checks that replicas keep their certificate after bad answers; returns how many there were. */
+/** Checks that bad answers change no replica's certificate. Returns the number of bad answers. */
 async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer, losses } = cluster;
   const answers = [

@@ -68,7 +68,7 @@ export const givenCertificates: Scenario = {
 
 /**
  * Checks that another authority is in the bundle for the confirmation period, and that the API
- * server reconnects, before a replica serves the certificate. Returns the milliseconds in between.
+ * server reconnects, before a replica serves the certificate. Returns this wait in milliseconds.
  */
 async function checkOtherAuthority(
   secret: GivenSecret,
@@ -100,7 +100,7 @@ async function checkOtherAuthority(
   return waited;
 }
 
-/** Returns the end of the last write of the webhook configuration in an interval (ms). */
+/** Returns when the interval's last write of the webhook configuration ended (ms since 1970). */
 function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: number, to: number): number {
   const times = audit
     .writesBy(replicas.installation.username)

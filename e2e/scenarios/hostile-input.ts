@@ -12,11 +12,11 @@ import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/
 
 const sizes = {
   short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000, clients: 12 },
-  // Many clients only wait for a timeout, so 24 clients do not make the run longer.
+  // Many of the clients only wait for a timeout, so 24 clients take no longer than 12.
   full: { requestsPerClass: 10_000, undisturbed: 30_000, silentAfter: 60_000, clients: 24 },
 };
 const slowConnections = 1000;
-/** With the slow connections, more unanswered connections than the server keeps (1,536). */
+/** The maximum number of silent connections, more than the server keeps (1,536). */
 const mostSilentConnections = 3000;
 /** The sum of the server's memory bounds in MiB, which is below the chart's memory limit. */
 const mostMemory = 600;

@@ -261,7 +261,7 @@ const container = {
   resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
 };
 
-/** Pairs a workload's plain and injected pods. Undefined if there are fewer than `least` pairs. */
+/** Pairs a workload's plain and injected pods. Returns undefined for fewer than `least` pairs. */
 async function podPairs(client: ApiClient, kind: WorkloadKind, { plain, mesh }: Surroundings, least: number) {
   const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, mesh, appOf(kind))]);
   const pairs = some.flatMap((plainPod): PodPair[] => {

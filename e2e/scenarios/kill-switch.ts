@@ -114,7 +114,7 @@ async function ours(context: ScenarioContext): Promise<string[]> {
   return (await webhookNames(context)).filter((name) => name.startsWith('sidecar-injector-'));
 }
 
-/** Runs a command of injector against the scenario's cluster. Returns the duration in ms. */
+/** Runs an `injector` command against the scenario's cluster. Returns the duration in ms. */
 async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
   const { out, milliseconds } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
   context.say(`injector ${argv.join(' ')}: ${milliseconds} ms`);

@@ -110,7 +110,7 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
 }
 
-/** Waits, with dry runs of telling rows, until the API server uses the changed webhooks. */
+/** Dry-runs rows with at most one label until the API server uses the changed webhooks. */
 async function settle(context: ScenarioContext, what: string, { meaning }: Setting, pods: readonly TablePod[]) {
   const telling = pods.filter(({ row }) => {
     const others = Object.values(row).filter((value) => value !== undefined);

@@ -141,7 +141,7 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
 const pause = 1100;
 const mark = 'foreign';
 
-/** Adds foreign parts to each kind of object. Server-side apply alone would keep them. */
+/** Adds another client's entries to our objects. Server-side apply alone would keep them. */
 async function addForeignParts(context: ScenarioContext, namespace: string): Promise<void> {
   const names = objectNames(name);
   const webhook = {
@@ -168,7 +168,7 @@ async function addForeignParts(context: ScenarioContext, namespace: string): Pro
   await sleep(pause);
 }
 
-/** Adds a foreign port to the Service. A Service has ports only if its backends are pods. */
+/** Adds another client's port to the Service. A Service has ports only if its backends are pods. */
 async function addForeignPort(context: ScenarioContext, namespace: string): Promise<void> {
   const service = objectOf('v1', 'Service', objectNames(name).service, namespace);
   const port = [{ op: 'add', path: '/spec/ports/-', value: { name: mark, port: 1234, protocol: 'TCP' } }];

@@ -130,7 +130,7 @@ async function checkReverted(cluster: RotatingCluster, before: Provider, next: P
   await checkOnlyObjects(cluster, before);
 }
 
-/** Kills the leader after each write, and once more when `isDone`. Returns the number of kills. */
+/** Kills the leader after each write, and once after `isDone` is true. Returns the kill count. */
 async function killAfterEachWrite({ replicas }: RotatingCluster, isDone: () => boolean): Promise<number> {
   const resources = [
     'secrets',
@@ -177,7 +177,7 @@ async function checkOnlyObjects({ context, namespace }: RotatingCluster, provide
   });
 }
 
-/** Checks that each bundle had the roots of all certificates served at its time; counts bundles. */
+/** Checks that each bundle had the roots of all certificates then served; counts bundles. */
 async function checkBundles(cluster: RotatingCluster, first: string, since: number): Promise<number> {
   const { context, audit, names, observer } = cluster;
   const later = audit.events().flatMap(({ objectRef, verb, responseStatus, responseObject, stageTimestamp }) => {

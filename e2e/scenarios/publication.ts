@@ -90,7 +90,7 @@ async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
   return took;
 }
 
-/** Makes new, earlier and invalid edits. Waits for the publication of half of the edits. */
+/** Makes new edits, invalid edits and reverts. Waits for the publication of half of them. */
 async function editManyTimes(published: Published, count: number, seed: number) {
   const random = new Random(seed);
   const edits = { good: 0, broken: 0, back: 0 };
@@ -133,7 +133,7 @@ async function checkBrokenAndBack(published: Published): Promise<void> {
   await context.checkNow('an edit back to an earlier spec publishes the same path again', () => back === stable);
 }
 
-/** Checks that a replica that cannot load an edit delays its publication, but affects no pod. */
+/** Checks that a replica that cannot load an edit delays the publication, but affects no pod. */
 async function checkLateReplica(published: Published, replicas: Replicas, losses: Losses): Promise<void> {
   const { context } = published;
   const late = replicas.webhooks[0]!;
@@ -174,7 +174,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
   await replicas.balancer.waitForRotation(rest);
   await published.waitFor('frozen');
   const publishedAfterMilliseconds = Date.now() - froze;
-  // Wait until the requests to the frozen replica have timed out. No new requests go there.
+  // Wait until the requests to the frozen replica have timed out. It gets no new requests.
   await sleep(5500);
   const thawed = Date.now();
   frozen.operator.process.unfreeze();

@@ -37,7 +37,7 @@ const name = 'disturbed';
  */
 const bound = 3000;
 const boundWithKeys = 10_000;
-/** Longer than the operator's pause between writes of a contested object, in milliseconds. */
+/** The milliseconds to wait because the operator pauses between writes of a contested object. */
 const pause = 1000;
 
 interface Disturbance {

@@ -279,7 +279,7 @@ async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: 
   return lost;
 }
 
-/** Merge patches of a workload that the operator's token may not make. */
+/** Merge patches that the operator's token must not apply to a workload. */
 const attempts: Record<string, object> = {
   'another image': { spec: { template: { spec: { containers: [{ name: 'sleep', image: 'example.com/mine:1' }] } } } },
   'another ServiceAccount': { spec: { template: { spec: { serviceAccountName: 'other' } } } },

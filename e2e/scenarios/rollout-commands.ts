@@ -106,7 +106,7 @@ const share = workloads / 4;
 /** Makes restarts slow enough for `injector tag watch`, which reads twice a second. */
 const slowPods = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
 
-/** Checks that a rollout with restarts proceeds alone, and restarts each workload once. */
+/** Checks that a rollout with restarts needs no user action and restarts each workload once. */
 async function checkRestarts(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];

@@ -89,7 +89,7 @@ function nameOnSide(namespace: string, threshold: string, canary: boolean): stri
   return names.find((name) => rankOf(tag, { namespace, kind: 'Pod', name }) < threshold === canary);
 }
 
-/** Returns the InjectorConfig that injected a pod, by the pod's annotation and marks. */
+/** Returns the InjectorConfig that injected a pod, according to its annotation and marks. */
 function configurationOf(pod: Pod): string {
   const { marks, configuration = 'none' } = marksOf(pod);
   const name = configuration.split('.')[0] ?? '';

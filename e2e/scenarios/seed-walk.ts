@@ -172,7 +172,7 @@ async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
   return lists.flatMap(({ items }) => items);
 }
 
-/** Creates pods one by one until the returned function is called. It returns refused pods. */
+/** Creates pods one by one until the returned function is called, which returns refused pods. */
 function createWhile(context: ScenarioContext, namespace: string) {
   const end = new AbortController();
   let created = 0;

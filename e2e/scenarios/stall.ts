@@ -21,7 +21,7 @@ const sizes = {
 const clients = 1;
 /** The number of innocent pods created per second, for all InjectorConfigs together. */
 const perSecond = 20;
-/** The milliseconds for which the negative control freezes the operator; over a webhook timeout. */
+/** The time in ms that the negative control freezes the operator; exceeds a webhook timeout. */
 const frozen = 11_000;
 const proxyName = 'stall-proxy';
 
@@ -187,7 +187,7 @@ function violationsOf(stretch: StretchFigures, undisturbed: StretchFigures, hold
 
 /** The milliseconds for which one review may block the main thread. */
 const most = 100;
-/** The attempts per class. A slow class is slow in each attempt; garbage collection is not. */
+/** The attempts per class, because garbage collection makes only some attempts slow. */
 const attempts = 4;
 
 /**

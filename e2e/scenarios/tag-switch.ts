@@ -152,7 +152,7 @@ type Follower = Awaited<ReturnType<typeof startFollower>>;
 /** Creates pods continuously in a namespace. Tracks losses and each pod's InjectorConfig. */
 async function startFollower(context: ScenarioContext, audit: AuditLog, name: string, labels: Record<string, string>) {
   const namespace = await context.namespace(name, labels);
-  /** The InjectorConfig of each pod. */
+  /** The InjectorConfig that injected each pod. */
   const makers = new Map<string, string>();
   /** The mark of each configuration, to detect pods that mix two configurations. */
   const markOf = new Map<string, string>();
@@ -166,7 +166,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     load.creations
       .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
       .map((creation) => makers.get(creation.name) ?? 'none');
-  /** Waits until dry-run pods come from an InjectorConfig. Returns that time (ms since 1970). */
+  /** Waits until an InjectorConfig injects dry-run pods. Returns that time (ms since 1970). */
   const waitUntilInjectedBy = async (maker: string) => {
     await waitFor(
       `${maker} to inject pods of ${namespace}`,
@@ -175,7 +175,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     );
     return Date.now();
   };
-  /** Checks that a switch lost no pod, and that all later pods come from the new configuration. */
+  /** Checks that a switch lost no pod, and that all later pods have the new configuration. */
   const checkSwitched = async (statement: string, maker: string, began: number) => {
     const from = await waitUntilInjectedBy(maker);
     const created = await losses.checkNone(statement, began);

@@ -65,7 +65,7 @@ export const takenOver: Scenario = {
 
 type AttemptInputs = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
 
-/** Makes an attempt as a dry run, creations with a copy; returns `allowed`, `RBAC` or `policy`. */
+/** Dry-runs an attempt; a creation uses a copy. Returns `allowed`, `RBAC` or `policy`. */
 async function tryOut(attempt: string, ...inputs: AttemptInputs): Promise<string> {
   const [kubeconfig, reader, tenant] = inputs;
   const shape = /^(\w+) (\w+)(?:\.([\w.-]+))?(?:\/(\w+))?(?: ([\w.-]+))?(?: -n (\S+))?$/;

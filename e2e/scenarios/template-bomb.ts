@@ -153,7 +153,7 @@ async function checkPublished(context: ScenarioContext, bomb: Bomb) {
   tell(context, bomb, answer);
 }
 
-/** Checks that pods that do not trigger a bomb are injected, and that limits refuse other pods. */
+/** Checks that pods that trigger a bomb are refused, and that all other pods are injected. */
 async function checkAtAdmission(context: ScenarioContext): Promise<void> {
   for (const bomb of atAdmission) {
     await applyUntilReady(context.client, injectorConfig(bombName(bomb), { injection: bomb.injection }));

@@ -176,7 +176,7 @@ function fieldsOf(root: string): string[] {
   });
 }
 
-/** Checks that a CRD that lacks a field loses no pod, and that the field is written later. */
+/** Checks that no pod is lost while a CRD lacks a field, and that the field is written later. */
 async function checkMissingField(context: ScenarioContext, losses: Losses, objects: KubernetesObject[]): Promise<void> {
   const { client } = context;
   const since = Date.now();

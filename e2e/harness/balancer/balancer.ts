@@ -36,7 +36,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
     return {
       /** The number of connections with a request or handshake in flight. */
       inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
-      /** The number of connections opened after the kill, until the balancer dropped it. */
+      /** The number of connections opened between the kill and the drop of the backend. */
       openedAfterwards: all.filter(({ openedAt }) => openedAt >= time && openedAt <= droppedAt).length,
       /** The milliseconds from the kill until the balancer dropped the backend. */
       droppedAfter: droppedAt - time,

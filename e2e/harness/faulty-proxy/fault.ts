@@ -2,28 +2,28 @@
 export interface RequestClass {
   /** A substring of the User-Agent, such as a replica's name. */
   client?: string;
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, as RBAC names them. */
+  /** RBAC verbs: `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`. */
   verbs?: readonly string[];
   resources?: readonly string[];
-  /** For example `status`; `''` for the object itself. */
+  /** The subresources, for example `status`; `''` means the object itself. */
   subresources?: readonly string[];
   namespace?: string;
   name?: string;
 }
 
 export type FaultAction =
-  /** The proxy refuses the request itself, like the API server: 403, 429, 500 … */
+  /** The proxy answers with an error instead of the API server: 403, 429, 500 … */
   | { kind: 'answer'; status: number; retryAfterSeconds?: number }
   | { kind: 'delay'; milliseconds: number }
   /** Requests and open watches get nothing more, but stay open, as on a half-open connection. */
   | { kind: 'hang' }
-  /** The connection is reset; so are open watches. */
+  /** The proxy resets the connection, and the connections of open watches. */
   | { kind: 'cut' };
 
 export interface Fault {
   match: RequestClass;
   action: FaultAction;
-  /** The share of matching requests that the fault affects; default 1. */
+  /** The fraction of matching requests that the fault affects; default 1. */
   share?: number;
 }
 

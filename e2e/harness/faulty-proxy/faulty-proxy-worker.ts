@@ -1,4 +1,4 @@
-/** The faulty proxy's process, which forwards HTTPS requests to the API server with faults. */
+/** The faulty proxy's process, which forwards HTTPS requests to the API server or disturbs them. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -68,7 +68,7 @@ class Exchange {
     this.response.end(text);
   }
 
-  /** Stops forwarding and keeps the connection open. */
+  /** Stops forwarding, but keeps the connection open. */
   hang(): void {
     this.#isHung = true;
     this.#answer?.unpipe(this.response);

@@ -20,7 +20,7 @@ export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
  * proxy uses the API server's certificate, so a kubeconfig needs only another port. The proxy
  * passes tokens on, but no client certificates.
  *
- * @param seed decides which requests a fault with a share affects
+ * @param seed decides which requests a fault affects if its `share` is below 1
  */
 export async function startFaultyProxy(cluster: Cluster, seed: number) {
   const { hostname, port } = new URL(cluster.client.server);
@@ -59,7 +59,7 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
     /** Adds a fault after existing faults. `hang` and `cut` also affect matching open watches. */
     fault: async (fault: Fault) => {
       const id = await worker.call('addFault', fault);
-      /** Ends the fault for new requests. Returns how many requests and watches it affected. */
+      /** Ends the fault for new requests. Returns the number of affected requests and watches. */
       return { end: () => worker.call('removeFault', id) };
     },
 

@@ -13,7 +13,7 @@ export function nameIn(body: string): string {
   return metadata?.name ?? '';
 }
 
-/** Returns verb, resource (`revisiontags/status`) and name, which for creations is in the body. */
+/** Returns verb, resource (`revisiontags/status`) and name. A creation's name is in the body. */
 export function identityOf({ verb, resource, subresource, name, body }: PassedWrite) {
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   return { verb, resource: whole, name: name === '' ? nameIn(body) : name };

@@ -31,7 +31,7 @@ export class Losses {
 
   /**
    * Waits until enough creations were answered since a time (milliseconds since 1970), or in
-   * another interval. Checks that none was lost; returns how many there were. After a fault, use
+   * another interval. Checks that none was lost; returns their number. After a fault, use
    * `askedSince`, because creations that the fault affected may be answered late.
    */
   async checkNone(statement: string, since: number | Stretch): Promise<number> {

@@ -12,7 +12,7 @@ type MarkedSpec = Pick<InjectorConfigObject['spec'], 'webhook' | 'certificate'>;
  * pod, so that a pod that mixes two configurations has two marks.
  *
  * @param mark lower-case letters and digits
- * @param outcome the fate of each injected pod (kwok-stages.yaml); by default, pods become ready
+ * @param outcome what happens to injected pods (kwok-stages.yaml); by default, they become ready
  */
 export function markedConfig(
   name: string,

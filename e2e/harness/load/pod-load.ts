@@ -25,7 +25,7 @@ interface Creation {
   defect: PodDefect | undefined;
 }
 
-/** The milliseconds between two rounds, which delete all created pods. */
+/** The milliseconds between two rounds. Each round deletes all created pods. */
 const roundMs = 1500;
 const maxUnderWay = 64;
 
@@ -88,7 +88,7 @@ export class PodLoad {
       }
       due += interval;
       const wait = due - Date.now();
-      // After a stall, do not catch up with all missed creations at once.
+      // After a stall, skip the missed creations.
       if (wait < -1000) due = Date.now();
       await sleep(Math.max(wait, 0));
     }
@@ -110,7 +110,7 @@ export class PodLoad {
     this.creations.push({ name, startedAt, endedAt: Date.now(), ...outcome });
   }
 
-  /** Inspects the ReplicaSet's pods, and deletes all pods, so that it creates new pods. */
+  /** Inspects the ReplicaSet's pods. Deletes all pods; the ReplicaSet then creates new pods. */
   async #turnOver(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);

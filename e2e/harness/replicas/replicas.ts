@@ -28,7 +28,7 @@ export interface Replica {
 export interface ReplicaOptions {
   webhooks?: number;
   controllers?: number;
-  /** More flags for each process, possibly by name. They override the flags in the chart. */
+  /** More flags, for all processes or by process name. They override the flags in the chart. */
   flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the embedded API server. */

@@ -49,7 +49,7 @@ export class RightsUsed {
   }
 }
 
-/** Returns the verbs that a request needs. A server-side apply that creates needs `create`, too. */
+/** Returns the verbs that a request needs: server-side apply needs `create`, too, if it creates. */
 function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }

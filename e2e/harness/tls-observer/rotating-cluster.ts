@@ -21,13 +21,13 @@ interface CertificateStatus {
   rotateRequest?: { nonce: string; state: string };
 }
 
-/** Certificate terms. An hour takes a minute: leaves live for a minute, confirmation takes 2 s. */
+/** Durations. An hour passes in a minute: leaves live for a minute, confirmation takes 2 s. */
 export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
 export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 
 interface RotatingOptions extends ReplicaOptions {
   name: string;
-  /** The terms of certificates; default {@link shortTerms}. */
+  /** `spec.certificate` of the InjectorConfig; default {@link shortTerms}. */
   certificate?: Record<string, unknown>;
   perSecond?: number;
   /** The labels of the load's namespace. By default, they select the InjectorConfig. */
@@ -130,7 +130,7 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
       return all.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
     },
 
-    /** Waits until 20 pods in a row are created without a loss, after a fault that lost pods. */
+    /** Waits, after a fault that lost pods, until 20 pods in a row are created without a loss. */
     waitForCalm: async (): Promise<void> => {
       let since = Date.now();
       await waitFor(

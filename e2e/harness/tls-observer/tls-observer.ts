@@ -31,8 +31,8 @@ interface Violation {
 const pause = 200;
 
 /**
- * Observes with a TLS client, without balancer and API server, which CA issued the certificate of
- * each replica, and whether the live CA bundle verifies the certificate. A violation needs two
+ * Connects to each replica directly, as a TLS client. Records which CA issued the replica's
+ * certificate, and whether the live CA bundle verifies the certificate. A violation needs two
  * failed handshakes in a row, each right after a read of the bundle, because the bundle or the
  * certificate may change between read and handshake.
  */

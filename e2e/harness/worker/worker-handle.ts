@@ -8,9 +8,9 @@ interface Waiting {
 }
 
 /**
- * A child process with its own event loop, which is not delayed while this process is busy, and
- * which ends with this process. {@link serveWorker} answers calls of `Methods` there. A thread
- * would not do: Node 20 may hang forever when it ends a thread with open connections.
+ * A child process with its own event loop, which is not delayed while this process is busy. The
+ * child ends with this process, and answers calls of `Methods` with {@link serveWorker}. It is not
+ * a thread, because Node 20 may hang forever when it ends a thread with open connections.
  */
 export class WorkerHandle<Methods extends object> {
   readonly #worker: ChildProcess;

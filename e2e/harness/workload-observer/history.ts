@@ -32,7 +32,7 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
 }
 
 /**
- * Counts, at each restart, the workloads not whole for `wholeMs`. Returns the maximum.
+ * Counts, at each restart, workloads that have not been whole for `wholeMs`. Returns the maximum.
  *
  * @param wholeMs how long a restarted workload must be whole, in milliseconds of observer time
  */

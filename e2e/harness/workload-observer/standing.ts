@@ -10,13 +10,13 @@ export interface Standing {
   since: number;
 }
 
-/** The state of all workloads after the sightings that were taken. */
+/** The state of all workloads after the sightings that were passed to `take`. */
 export class Standings {
   readonly all = new Map<string, Standing>();
   /** The workloads that are not whole, with their namespaces. */
   readonly disturbed = new Map<string, string>();
 
-  /** Takes a sighting. Returns the workload's state, and whether its spec was changed. */
+  /** Applies a sighting. Returns the workload's state, and whether the sighting has a new spec. */
   take({ workload, namespace, at, seen }: Sighting): { readonly standing: Standing; readonly edited: boolean } {
     const standing = this.all.get(workload) ?? { namespace, object: undefined, pods: new Map(), whole: true, since: 0 };
     this.all.set(workload, standing);

@@ -31,7 +31,7 @@ export class SmallRollout {
   static async open(context: ScenarioContext, audit: AuditLog, options: CaseOptions): Promise<SmallRollout> {
     const { tag, count, revision = 'v1', isHealthy = true } = options;
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
-    // Each pod lives long enough to count as evidence.
+    // Let each pod live long enough to count in its step.
     const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
     const workloads = await Workloads.open(context, audit, tag, count, { churn, opensReady: isHealthy });
     return new SmallRollout(context, tag, workloads);
@@ -171,7 +171,7 @@ interface CaseOptions {
 /** The InjectorConfigs that injected the pods of each Deployment. */
 type Makers = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Describes wrong pods: the share must have only canary pods, other Deployments stable pods. */
+/** Describes wrong pods. Deployments of the share must have canary pods, all others stable pods. */
 export function verdict(makers: Makers, share: ReadonlySet<string>, { stable, canary } = pair): string {
   return [...makers]
     .flatMap(([name, each]) => {

@@ -10,7 +10,7 @@ export interface StepSeen {
   /** The milliseconds for which this machine stalled during the pause. */
   readonly stoodStillMs: number;
   readonly canary: readonly string[];
-  /** When each workload first had a ready canary pod (evidence), in milliseconds since 1970. */
+  /** When each workload first had a ready canary pod, in milliseconds since 1970. */
   readonly readyAt: ReadonlyMap<string, number>;
 }
 
@@ -66,7 +66,7 @@ export function endOfStep(states: readonly WrittenState[], index: number): Writt
   return states.find(({ canary, step = -1 }) => canary === undefined || step > index);
 }
 
-/** Returns the first paused state of a step. The operator pauses once it has the evidence. */
+/** Returns the first paused state of a step. The operator pauses once enough pods are ready. */
 export function pauseOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
   return states.find(({ phase, step }) => phase === 'Paused' && step === index);
 }

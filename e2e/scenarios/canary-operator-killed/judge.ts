@@ -15,7 +15,7 @@ import { describeWrite, isPlanned, tag } from './writes.ts';
 
 /**
  * The milliseconds by which a pause may end late, because a new leader first reads the cluster.
- * Times without a leader and stalls are added. It is less than a repeated pause takes (`latePart`).
+ * Times without a leader and stalls are added. A repeated pause would end later (`latePart`).
  */
 const tardyMs = 12_000;
 

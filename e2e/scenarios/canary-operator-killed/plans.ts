@@ -19,7 +19,7 @@ export const byPerson: Plan = {
   end: 'Promoted',
 };
 
-/** One step, because the operator waits for seconds before restarts after a webhook update. */
+/** One step, because after a webhook update the operator waits for seconds before restarts. */
 export const byOperator: Plan = {
   name: 'by the operator',
   steps: [{ weight: 25 }],
@@ -42,7 +42,7 @@ export const failing: Plan = {
 };
 
 export const minReadySeconds = 1;
-/** More pods than there are workloads, so that a step needs new pods from its whole share. */
+/** More than the number of workloads, so that a step needs new pods from its whole share. */
 export const minimumPods = 20;
 
 /** Returns `spec.strategy` of a RevisionTag for a plan. */

@@ -59,7 +59,7 @@ const dwellMs = 2000;
 
 /**
  * Moves the tag to another InjectorConfig, as a user who inspects each step does. Resolves when the
- * rollout has ended and every pod comes from the final revision. Resets the tag after a rollback.
+ * rollout has ended and the final revision injected every pod. Resets the tag after a rollback.
  */
 export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<RolloutHistory> {
   const { context, replicas, workloads } = stage;
@@ -224,7 +224,7 @@ function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: stri
   return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];
 }
 
-/** Returns the time of the rollback, in whole seconds. */
+/** Returns the second of the rollback, in milliseconds since 1970. */
 function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
   const first = writes.find(({ state }) => state?.phase === 'RolledBack');
   return first === undefined ? undefined : Math.floor(first.at / 1000) * 1000;

@@ -13,7 +13,7 @@ export interface Sighting {
   readonly maker: string;
   /** The creation time in milliseconds since 1970; Kubernetes records whole seconds only. */
   readonly created: number;
-  /** When the pod became ready, in whole seconds; undefined if the pod was never seen ready. */
+  /** When the pod became ready (ms since 1970); undefined if the pod was never seen ready. */
   readyAt: number | undefined;
 }
 
@@ -60,8 +60,8 @@ export class PodSightings {
   }
 
   /**
-   * Returns the Deployments that got a pod from InjectorConfig `to` in a later second than a pod
-   * from `from`.
+   * Returns the Deployments with a pod that InjectorConfig `to` injected in a later second than
+   * `from` injected another pod.
    * @param within counts only pods created in this interval, in milliseconds since 1970
    */
   flippedBack(
@@ -80,7 +80,7 @@ export class PodSightings {
     return [...new Set(flipped.map(({ workload }) => workload))];
   }
 
-  /** Returns when Deployments first had a ready pod from an InjectorConfig created since a time. */
+  /** Returns when Deployments first had a ready pod that `maker` injected after `since`. */
   readySince(maker: string, since: number): Map<string, number> {
     const ready = new Map<string, number>();
     const reported = this.reported();
@@ -91,7 +91,7 @@ export class PodSightings {
     return ready;
   }
 
-  /** Returns the Deployments that got an InjectorConfig's pod between two times (ms since 1970). */
+  /** Returns the Deployments with a pod that `maker` injected between two times (ms since 1970). */
   gotBetween(maker: string, since: number, until: number): string[] {
     const made = this.#madeBy(maker, since).filter(({ created }) => created < until);
     return [...new Set(made.map(({ workload }) => workload))];

@@ -84,7 +84,7 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
   });
 }
 
-/** Applies the changes of an advice to a pod; undefined if they change the namespace. */
+/** Applies advised changes to a pod. Returns undefined if they change the namespace. */
 export function followAdvice(pod: KubernetesObject & Pod, changes: readonly Change[]) {
   const changed = structuredClone(pod);
   for (const change of changes) {

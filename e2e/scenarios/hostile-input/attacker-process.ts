@@ -20,7 +20,7 @@ function open(port: number, target: HostileTarget): TLSSocket {
   return connect(options).on('error', ignored);
 }
 
-/** Opens silent connections until the server closes others to make room; waits one more second. */
+/** Opens silent connections until the server closes some to make room; waits one more second. */
 async function silence(port: number, target: HostileTarget, most: number, slow: SlowConnections): Promise<number> {
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;

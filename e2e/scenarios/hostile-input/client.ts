@@ -98,7 +98,7 @@ export class HostileClient {
   }
 }
 
-/** Waits until a socket is connected. Ignores errors after that, because they are outcomes. */
+/** Waits until a socket is connected. Ignores later errors, because they are outcomes. */
 async function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
   socket.on('error', () => undefined);
   await once(socket, event);

@@ -42,7 +42,7 @@ async function expectedPod(client: ApiClient, setting: Surroundings, plainPod: P
   return comparable(await dryRun(client, { ...pod, metadata: { ...pod.metadata, namespace: scratch } }));
 }
 
-/** Returns the pod without fields that are set after admission, and without its configuration. */
+/** Returns the pod without fields set after admission and without the injected-by annotation. */
 function comparable({ metadata, spec }: Pod): unknown {
   const { labels, generateName, ownerReferences } = metadata;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== injectedByAnnotation);

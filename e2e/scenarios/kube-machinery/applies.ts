@@ -90,7 +90,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   await context.checkNow('the applier then restores the field', () => found(third.writes, 'patch 409, patch 200'));
 }
 
-/** An apply removes only our fields of a co-owned list entry; the API server rejects the rest. */
+/** Checks that the applier removes a list entry that another field manager co-owns. */
 async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
   const { context } = applying.bench;
   const name = `${context.name}-co-owned`;
@@ -131,7 +131,7 @@ async function checkImmutable(applying: Applying): Promise<void> {
   );
 }
 
-/** Returns a configuration that matches no request, with all defaulted fields set. */
+/** Returns a webhook configuration that matches no request, with all defaulted fields set. */
 function webhookConfiguration(name: string, names: readonly string[]): KubernetesObject {
   const group = { apiGroups: ['none.example.com'], apiVersions: ['v1'], resources: ['things'] };
   const rule = { ...group, operations: ['CREATE'], scope: '*' };

@@ -10,14 +10,14 @@ const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 type Lease = KubernetesObject & { spec: { leaseTransitions?: number } };
 const leaseName = 'machinery';
 const day = 86_400_000;
-/** The longest retry interval in seconds: 2 s with client-go's JitterFactor of 1.2. */
+/** The longest retry interval in seconds: 2 s, and 1.2 times 2 s (client-go's JitterFactor). */
 const longestRetry = 4.4;
 
 class Candidate {
   readonly name: string;
   readonly elector: LeaseElector;
   clockOffset = 0;
-  /** The times at which the candidate's last term began and ended. */
+  /** The times at which the candidate last became leader and stopped leading. */
   began: number | undefined;
   ended: number | undefined;
   readonly #stop = new AbortController();

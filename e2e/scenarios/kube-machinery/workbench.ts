@@ -41,7 +41,7 @@ export async function openWorkbench(context: ScenarioContext) {
     plane,
     proxy,
     namespace,
-    /** Measures stalls of the machine, by which checks extend their time limits. */
+    /** Measures stalls of the machine. Checks add the stalls to their time limits. */
     standstill: context.standstill(),
     random: new Random(seed),
     /** Creates a client; faults and the audit log use its name. No name may contain another. */

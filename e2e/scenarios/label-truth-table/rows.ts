@@ -43,7 +43,7 @@ function labelsOf(values: Readonly<Record<string, string | undefined>>): Record<
 }
 
 /**
- * Returns the InjectorConfig that injects the pod; undefined if no one does. Restates the table in
+ * Returns the InjectorConfig that injects the pod; undefined if none does. Restates the table in
  * Istio's documentation and Istio's selectors, without code of the operator.
  */
 export function expected({ injection, namespaceRevision, inject, podRevision }: Row, meaning: Meaning) {

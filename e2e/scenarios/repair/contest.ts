@@ -7,7 +7,7 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 const betweenMs = 50;
 /** The minimum number of writes by the operator, so that there are pauses to check. */
 const fewest = 3;
-/** The milliseconds after which the hostile client stops waiting for these writes. */
+/** The milliseconds after which the hostile client stops waiting for the operator's writes. */
 const patience = 60_000;
 /** The minimum pause in ms: a second, less some ms for timers and rounding of times. */
 const shortestPause = 990;
@@ -15,7 +15,7 @@ const shortestPause = 990;
 export interface Contest {
   readonly says: string;
   readonly seconds: number;
-  /** Undefined on a cluster whose audit log is unreadable; then the pauses are not checked. */
+  /** The audit log; undefined if the cluster hides it, so that the pauses cannot be checked. */
   readonly audit: AuditLog | undefined;
   readonly username: string;
   readonly configuration: string;
@@ -23,10 +23,10 @@ export interface Contest {
 }
 
 /**
- * Overwrites a webhook configuration for some time, and until the operator has restored it a few
- * times. Checks that the operator pauses for a second between writes. The audit log has the pauses,
- * from a response to the next request; a slow machine only extends them. Returns the number of
- * writes.
+ * Overwrites a webhook configuration for `seconds` or longer, until the operator has restored it a
+ * few times. Checks that the operator pauses for a second between writes. A pause lasts from a
+ * response to the next request in the audit log; a slow machine only extends pauses. Returns the
+ * number of writes.
  */
 export async function checkContest(context: ScenarioContext, contest: Contest): Promise<number> {
   const { says, seconds, audit, write } = contest;

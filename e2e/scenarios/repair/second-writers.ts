@@ -74,7 +74,7 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
 /**
  * Mimics istiod, which writes its caBundle into webhooks whose name ends in
  * sidecar-injector.istio.io, in every webhook configuration with istiod's revision in label
- * istio.io/rev. A webhook configuration like Istio's proves that the loop works.
+ * istio.io/rev. A webhook configuration like Istio's proves that this works.
  */
 async function checkIstiod(context: ScenarioContext, installation: Installation): Promise<void> {
   const name = 'beside';

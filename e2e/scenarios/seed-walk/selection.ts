@@ -7,7 +7,7 @@ import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../har
 
 const inject = 'sidecar.istio.io/inject';
 
-/** The result for a pod; `unasked` means that the API server does not call the webhook. */
+/** The expected result for a pod; `unasked` means that the API server does not call the webhook. */
 type Case = [says: string, pod: WorkloadOptions, outcome: 'injected' | 'plain' | 'unasked'];
 
 const optIn = { labels: { [inject]: 'true' } };

@@ -17,7 +17,7 @@ export interface StretchFigures {
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
   readonly maxMilliseconds: number;
-  /** The p99 without stalls of machine or API server and without waits for a processor. */
+  /** The p99 without stalls of the machine or the API server, and without waits for a processor. */
   readonly p99WithoutStandstillMilliseconds: number;
   readonly lease: LeaseFigures;
 }
@@ -46,7 +46,7 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
     creations.map(async ({ startedAt, endedAt }) => {
       const time = endedAt - startedAt;
       if (time <= quick) return time;
-      // On a busy machine, waits and stalls overlap, so subtract only the longer of both times.
+      // On a busy machine, waits and stalls overlap, so subtract only the longer time.
       return time - Math.max(thread.waitedBetween(startedAt, endedAt), await standstill.between(startedAt, endedAt));
     }),
   );

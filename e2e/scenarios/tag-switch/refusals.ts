@@ -200,7 +200,7 @@ async function tagCondition(context: ScenarioContext, name: string, type: string
   return isCurrent ? status?.conditions?.find((each) => each.type === type) : undefined;
 }
 
-/** Returns Istio's webhook for a revision. There is no server, so it ignores failures. */
+/** Returns Istio's webhook for a revision. It has no server, so its failurePolicy is Ignore. */
 function foreignInjector(revision: string): KubernetesObject {
   return {
     ...webhookNamed('istio-sidecar-injector-e2e'),

@@ -32,7 +32,7 @@ export const pods = [
     kind: random.pick(['Deployment', 'Secret', 'List', random.word()]),
     apiVersion: random.pick(['apps/v1', 'v2', '']),
   })),
-  // The operator refuses numbers that no field of a pod can hold, as Go does.
+  // Like Go, the operator refuses numbers that no field of a pod can hold.
   hostileText('pod-huge-numbers', refused, (random) => {
     const digits = '9'.repeat(20 + random.below(300));
     const fraction = `${random.below(1000)}.${1 + random.below(1000)}`;

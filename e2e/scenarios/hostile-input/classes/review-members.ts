@@ -48,7 +48,7 @@ export const reviewMembers = [
     const object = random.pod();
     return [null, undefined, random.otherThan('object'), JSON.stringify(object), [object]];
   }),
-  // A request for another resource means that the webhook selects too much. It gets a warning.
+  // Another resource means that the webhook selects too much, so the operator adds a warning.
   hostileRequest('other-resources', '200 allowed', (random) => {
     const resources = [
       { group: 'apps', resource: 'deployments' },
