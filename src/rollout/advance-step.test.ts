@@ -15,7 +15,7 @@ describe('A rollout pauses', () => {
     assert.deepEqual([tag.now.step, tag.now.action?.state, tag.now.resumed], [1, 'Done', undefined]);
   });
 
-  it('without starting again when the evidence is lost for a while', () => {
+  it('for no extra time when the evidence is lost for a while', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 5, pause: '10m' }]));
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(100), 'WaitingForPods/NotEnoughPods');

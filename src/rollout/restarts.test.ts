@@ -114,7 +114,7 @@ describe('planRestarts', () => {
     assert.deepEqual([names(restart), status.inProgress, reasons(status.waiting)], [['a'], 1, ['a Next', 'b Bound']]);
   });
 
-  it('restarts all such workloads, even above a lowered bound', () => {
+  it('repeats unfinished restarts, even above a lowered bound', () => {
     const restarted = since(100, older);
     const { restart, status } = plan(['a', 'b'].map((name) => incomplete(name, { restarted, stale: 1 })));
     assert.deepEqual([names(restart), status.inProgress], [['a', 'b'], 2]);
@@ -232,7 +232,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
       assert.equal(plan([crashing({}), candidate('a')], wide, 1000, [other]).restart.length, 1);
     });
 
-    it('first restarts such a workload for another target, even if its budget is used up', () => {
+    it('first restarts their workload for another target, even if its budget is used up', () => {
       const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
       const broken = { restarted: { ...restarted, target: older }, crashing: 1, completedFor: 60_000, budgets };
       const { restart, status } = plan([candidate('a'), incomplete('z', broken)]);

@@ -39,7 +39,7 @@ describe('judgedPath', () => {
     ['returns null if pods are judged by another tag', undefined, judge({ tag: 'other' }), null],
     ['returns undefined before pods are judged', webhook(atRest), undefined, undefined],
     ['returns undefined if the judging webhook has no hash', webhook(atRest), judge({ hash: undefined }), undefined],
-    ['returns undefined for another judging hash', webhook(atRest), judge({ hash: '00000000' }), undefined],
+    ['returns undefined if the hashes differ', webhook(atRest), judge({ hash: '00000000' }), undefined],
     ['returns undefined for another InjectorConfig', webhook(atRest), judge({ injectorConfig: 'new' }), undefined],
     ['returns undefined for another threshold', webhook(inRollout), judge({ canary: other }), undefined],
     ['returns undefined if the judging webhook is deleted', undefined, judge(), undefined],

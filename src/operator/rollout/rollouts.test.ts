@@ -135,7 +135,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout.canaryWorkloads, 5);
   });
 
-  it('counts no workload whose namespace is being deleted, with pods or without', async () => {
+  it('counts no workload whose namespace is being deleted, with or without pods', async () => {
     await fixture.clock.advance(61_000);
     await fixture.canary('old', [50]);
     assert.equal(fixture.rollout?.knownWorkloads, 10);

@@ -79,7 +79,7 @@ describe('ClusterUsage', () => {
   const namespace = (name: string, labels: Record<string, string>): KubernetesObject =>
     versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
-  it('reports namespaces that are being deleted, once they are listed', () => {
+  it('reports namespaces that are being deleted, once all are listed', () => {
     assert.equal(usage.isBeingDeleted('shop'), false);
     begin();
     assert.equal(usage.isBeingDeleted('shop'), false);

@@ -23,7 +23,7 @@ export interface ClusterUsageOptions {
   readonly claims: () => ClaimingObjects;
   /** The operator's namespace. */
   readonly namespace: string;
-  /** Loads a published configuration's rules. Resolves with undefined if the load must be retried. */
+  /** Loads a configuration's rules. Resolves with undefined if the load must be retried. */
   readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
   /** Requests a write of the status of an object. */
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;

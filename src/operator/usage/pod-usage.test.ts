@@ -62,7 +62,7 @@ describe('PodUsage', () => {
     for (const [change, concerns] of changes) assert.deepEqual(during(change), concerns);
   });
 
-  it('requests rules once, and judges pods when they arrive', () => {
+  it('requests rules once and judges pods when rules arrive', () => {
     const needed: string[] = [];
     const usage = new PodUsage({ rulesNeeded: (name, hash) => needed.push(`${name}.${hash}`) });
     const pods = new Pods();
