@@ -1,6 +1,6 @@
 /**
  * Generates promtool rule tests from scrapes of replicas. The series have the names, labels and
- * values of the scrapes. A counter grows each minute as between the scrapes; a gauge is constant.
+ * values of the scrapes. Each minute adds the growth between the scrapes to counters, not gauges.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -65,7 +65,7 @@ if (hasShellcheck) {
   judge('the scripts of the plugin have no mistake', status === 0, stdout);
 } else {
   console.log('shellcheck is not installed, so no shell script is checked');
-  // .ci/run installs it.
+  // .ci/run installs shellcheck.
   if (process.env['CI'] === 'true') count.failed += 1;
 }
 console.log(`${count.passed} passed, ${count.failed} failed`);

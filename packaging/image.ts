@@ -114,7 +114,7 @@ export async function buildImage(tool: string[], options: string[], tag: string,
   }
 }
 
-/** Returns flags that label the image with its base. With it, scanners find images on old bases. */
+/** Returns flags that label the image with its base, so that scanners find images on old bases. */
 function baseLabels(): string[] {
   if (chosenBase === undefined) return [];
   const [name = '', digest] = chosenBase.split('@');

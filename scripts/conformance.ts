@@ -106,7 +106,7 @@ function* crossCases(golden: Golden): Generator<ConformanceCase> {
   }
 }
 
-/** Checks that each deliberate difference explains a row, and uncommon ones at most 1 % of rows. */
+/** Checks that each difference explains a row, and all uncommon differences at most 1 % of rows. */
 function differenceProblems(report: Report): string[] {
   const problems = classes
     .filter(({ name }) => !report.differences.has(name))

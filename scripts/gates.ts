@@ -59,7 +59,7 @@ const gates: readonly Gate[] = [
   },
   {
     name: 'kubernetes-1.33',
-    about: 'runs the core scenarios on Kubernetes 1.33.13; takes 3 minutes, the first time also a compilation',
+    about: 'runs the core scenarios on Kubernetes 1.33.13; takes 3 minutes, plus a compilation in the first run',
     command: ['e2e/run.ts', '--core'],
     environment: { KUBERNETES: '1.33' },
     keepPrinted: /^using|^[\w-]+: \d+ checks in|passed, /,

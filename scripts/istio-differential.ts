@@ -1,6 +1,6 @@
 /**
  * Compares src/inject with Istio's injector on random pods of scripts/istio-recorder (Go). Exits
- * with 1 if an answer differs. `--record FILE` writes equal answers for the unit tests. Other
+ * with code 1 if one differs. `--record FILE` writes equal answers for the unit tests. Other
  * flags: `[--count 20000] [--seed 1] [--setups DIR] [--show 20] [--choose 1600]`
  */
 import { spawn, spawnSync } from 'node:child_process';

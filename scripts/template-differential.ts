@@ -1,10 +1,10 @@
 /**
- * Compares src/template with Go's text/template and sprig. The outputs must equal, or both fail.
+ * Compares src/template with Go's text/template and sprig. Outputs must match, or both must fail.
  *
  *     template-differential.ts [--count 100000] [--seed 1] [--show 20] [--record FILE]
  *
  * Builds scripts/template-recorder (Go), renders templates with both, and prints the differences
- * and coverage. Exits with 1 if results differ. `--record` writes Go's results for the unit tests.
+ * and coverage. Exits with code 1 if any differ. `--record` writes Go's results for the unit tests.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Checks the walks of docs/architecture.md: at most 15 hops; each function exists in its file, and
- * its parent in the list calls it. `later:` marks a hop through a queue or a registered handler.
+ * Checks the call traces of docs/architecture.md: each has at most 15 functions; each function is
+ * in its file, and its parent in the list calls it. `later:` marks a call by a queue or a handler.
  */
 import { existsSync, readFileSync } from 'node:fs';
 

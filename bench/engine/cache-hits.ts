@@ -1,5 +1,5 @@
 /**
- * Measures cache hits per pod by V8's execution counts (Profiler.startPreciseCoverage), and sends
+ * Measures cache hits per pod from V8's execution counts (Profiler.startPreciseCoverage), and sends
  * them to the parent, bench/engine/main.ts. V8 counts blocks only in functions that it compiles
  * after counting starts, so counting must start before the first injection.
  */

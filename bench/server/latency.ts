@@ -6,7 +6,7 @@ import type { ReviewMaker } from './pod-reviews.ts';
 
 const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
 const requests = 3000;
-/** The load as a share of one core's capacity. */
+/** The load as a fraction of one core's capacity. */
 const share = 0.7;
 const connections = 8;
 

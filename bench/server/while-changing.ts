@@ -16,7 +16,7 @@ const warmUp = 3000;
 /** The duration of each disturbance. */
 const seconds = 6;
 const connections = 8;
-/** The load as a share of one core's capacity. */
+/** The load as a fraction of one core's capacity. */
 const share = 0.7;
 /** The milliseconds after which an idle worker has certainly stopped. */
 const idleWorker = defaultWorkerBounds.idle + 2000;
@@ -25,7 +25,7 @@ const large = { connections: 2, bytes: 19 * 1024 * 1024 };
 interface Disturbance {
   readonly name: string;
   readonly changing?: Changing;
-  /** The share of one core's capacity; the default is {@link share}. */
+  /** The load as a fraction of one core's capacity; the default is {@link share}. */
   readonly load?: number;
   /** The path to which clients send 19 MiB bodies. */
   readonly largeTo?: string;

@@ -4,8 +4,8 @@
 //	go run . [-count 1000] [-seed 1] [-setups DIR] [-choose 0]
 //
 // DIR contains a folder with config, values and mesh for each configuration; setups.json beside DIR
-// has the revisions and native sidecars. The default is setups.go. -choose limits the printed cases
-// to different ones, spread over the groups of all configurations.
+// has the revisions and the use of native sidecars. The default is setups.go. -choose limits the
+// number of printed cases: they differ, and come from the groups of all configurations.
 package main
 
 import (

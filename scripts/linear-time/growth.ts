@@ -11,7 +11,7 @@ export interface Slow {
 const mostPerDoubling = 2.6;
 /** The least time at the full length that counts. Faster runs are ignored. */
 const leastMilliseconds = 4;
-/** The maximum time for the short length. After a slower run, the full length is not tried. */
+/** The maximum milliseconds of the short length. If it takes longer, the full length is skipped. */
 const mostAtFirst = 25;
 /** The number of attempts, all of which must grow too much. In each, the fastest round counts. */
 const attempts = 4;

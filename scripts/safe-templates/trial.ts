@@ -112,7 +112,7 @@ export class Trial {
     }
   }
 
-  /** A name that also occurs with other texts belongs to the template, as in `3 | seq`. */
+  /** Names that other authors' texts also yield count as the template's, as in `3 | seq`. */
   #firstDifference({ author, pod }: Injected, reference: JsonObject, words: OwnWords): string | undefined {
     let made: ReadonlySet<string> | undefined;
     const has = (name: string): boolean => {

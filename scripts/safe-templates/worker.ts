@@ -17,7 +17,7 @@ export interface WorkerTask {
   readonly from: number;
   readonly to: number;
   readonly step: number;
-  /** The maximum number of leaks to shrink and show. With `stop`, the search ends at it. */
+  /** The maximum number of leaks to shrink and show. If `stop` is set, the search then ends. */
   readonly show: number;
   readonly stop: boolean;
 }

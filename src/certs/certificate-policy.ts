@@ -1,6 +1,6 @@
 /**
- * The error for a certificate policy, name or provided certificate that can never work. A retry
- * helps only after the user changes it. `src/certs` may not import the API's ConfigurationError.
+ * The error for a certificate policy, name or provided certificate that can never work. Retry
+ * only after the user has changed it. `src/certs` may not import the API's ConfigurationError.
  * Callers prepend their own path to `field`.
  */
 export class CertificatePolicyError extends Error {
@@ -19,7 +19,7 @@ const day = 24 * 60 * 60 * 1000;
 export const defaultCertificatePolicy = {
   leafDuration: 7 * day,
   caDuration: 365 * day,
-  /** The share of its lifetime, in (0, 1), after which a certificate is renewed, minus jitter. */
+  /** Certificates are renewed after this fraction of their lifetime, in (0, 1), minus a jitter. */
   renewalFraction: 2 / 3,
   keySize: 2048,
   /** How long every CA bundle holds a new authority before replicas serve its first leaf. */
@@ -31,7 +31,7 @@ export type CertificatePolicy = Readonly<typeof defaultCertificatePolicy>;
 const keySizes: readonly number[] = [2048, 3072, 4096];
 /** X.509 times end in the year 9999 (RFC 5280 section 4.1.2.5); this limit stays far below. */
 const longestDuration = 100 * 365 * day;
-/** X.509 times have whole seconds, so a shorter certificate might be issued already expired. */
+/** X.509 times have whole seconds, so a shorter-lived certificate might already be expired. */
 const shortestDuration = 2000;
 
 /** Checks that certificates can be replaced in time. @throws CertificatePolicyError */

@@ -34,7 +34,7 @@ export function issueAuthority(organization: string, keys: KeyPair, options: Iss
   return { certificatePem, privateKeyPem: keys.privateKeyPem };
 }
 
-/** Issues a leaf that its authority outlives. @throws CertificatePolicyError for a bad name */
+/** Issues a leaf within the life of its authority. @throws CertificatePolicyError for a bad name */
 export function issueServingCertificate(
   authority: CertifiedKey,
   names: CertificateNames,

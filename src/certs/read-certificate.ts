@@ -70,7 +70,7 @@ function* blocks(text: string): Generator<string> {
   }
 }
 
-/** Joins PEM texts, each certificate once. Without newlines between blocks, every call fails. */
+/** Joins PEM texts, with each certificate once, and with the newlines that clients require. */
 export function joinBundle(pems: readonly string[]): string {
   return parseBundle(pems.join('\n'))
     .map(({ pem }) => pem)

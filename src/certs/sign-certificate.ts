@@ -20,7 +20,7 @@ export function authorityValidity(now: Date, duration: number): Validity {
   return { notBefore: wholeSeconds(now.getTime() - backdating), notAfter: wholeSeconds(now.getTime() + duration) };
 }
 
-/** Returns the validity of a leaf: `duration` milliseconds, or less if its authority ends. */
+/** Returns the validity of a leaf: `duration` milliseconds, but not beyond its authority. */
 export function leafValidity(now: Date, duration: number, authority: Validity): Validity {
   const end = Math.min(now.getTime() + duration, authority.notAfter.getTime());
   return { notBefore: authority.notBefore, notAfter: wholeSeconds(end) };

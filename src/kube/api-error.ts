@@ -1,6 +1,6 @@
 /**
- * A failed request. `code` is the HTTP status, or 0 if there is no usable response; `reason` is
- * then `Unreachable`, `Timeout` or `Malformed`. Otherwise `reason` is metav1.Status.reason:
+ * A failed request. `code` is the HTTP status, or 0 if there is no usable response. With code 0,
+ * `reason` is `Unreachable`, `Timeout` or `Malformed`; otherwise it is metav1.Status.reason:
  * `NotFound`, `Conflict`, `Invalid`, `Expired`, `Forbidden` …
  */
 export class ApiError extends Error {

@@ -39,7 +39,7 @@ interface Write {
 /** The minimum time between two forced writes of one object, in milliseconds. */
 const forceIntervalMs = 1000;
 
-/** Kinds that may be deleted and recreated. While a webhook is missing, pods start uninjected. */
+/** Kinds that may be recreated. Webhooks may not: while one is missing, pods start uninjected. */
 const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
@@ -104,7 +104,7 @@ export class ObjectApplier {
     }
   }
 
-  /** Replaces the whole object when an apply left list items of other field managers. */
+  /** Replaces the whole object when an apply kept list items of other field managers. */
   async #settle(desired: KubernetesObject, applied: KubernetesObject, how: Write): Promise<KubernetesObject> {
     if (objectDifference(desired, applied, how.fieldManager) === undefined) return applied;
     this.#noteForce(desired);

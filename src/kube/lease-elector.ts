@@ -119,8 +119,8 @@ export class LeaseElector {
       const renewed = await this.#tryOnce(attempt.signal);
       cancel();
       if (renewed) renewedAt = clock.monotonic();
-      // A timer may fire a fraction of a millisecond early, so check whether it fired instead of
-      // the time.
+      // A timer may fire a fraction of a millisecond early, so check whether the timer fired,
+      // not the time.
       else if (this.#heldByOther() || attempt.signal.aborted || left() === 0) {
         this.#renewedAt = undefined;
         leadership.abort(new Error('lost the lease'));

@@ -83,7 +83,7 @@ describe('Reflector', () => {
   const empty: Answer = (response) => {
     list(response, '10', []);
   };
-  /** Answers each watch with the next function of `onWatch`, and all later ones with the last. */
+  /** Answers each watch with the next function of `onWatch`; the last function repeats. */
   function script(onList: Answer, ...onWatch: Answer[]): void {
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) (onWatch[watches().length - 1] ?? onWatch.at(-1))?.(response);

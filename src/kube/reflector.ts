@@ -43,7 +43,7 @@ const graceSeconds = 10;
 const requestTimeoutMs = 10_000;
 /** Back-off after errors, in milliseconds. */
 const backOffMs = { base: 100, maximum: 2000 };
-/** The maximum random delay before a relist, in milliseconds; all watchers relist together. */
+/** The maximum random delay before a relist, in milliseconds; it spreads the watchers. */
 const relistJitterMs = 1000;
 /** The time before an equal error is logged again, in milliseconds. */
 const repeatLogMs = 60_000;

@@ -3,7 +3,7 @@ import type { Clock } from './ports.ts';
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** The longest back-off in milliseconds; default 1000 s as in client-go. The first is 5 ms. */
+  /** The longest back-off in milliseconds; default 1,000,000 as in client-go. The first is 5. */
   maximumMs?: number;
   /** The number of retries over all keys before the limit of 10 a second applies; default 100. */
   burst?: number;
@@ -68,7 +68,7 @@ export class WorkQueue {
 
   /**
    * Adds a key after its back-off, within the overall rate, and after at least `atLeast`
-   * milliseconds. Returns the delay in milliseconds. A call during the back-off keeps it.
+   * milliseconds. Returns the delay in milliseconds. A call during the back-off does not extend it.
    */
   addRateLimited(key: string, atLeast = 0): number {
     const now = this.#clock.monotonic();

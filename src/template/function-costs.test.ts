@@ -11,7 +11,7 @@ import { TemplateError } from './template-error.ts';
 import { typed, TypedValue } from './typed-value.ts';
 
 const functions = functionsOfFamily('istio');
-/** Excludes compiled functions (`and`, `or`) and functions that call, fail or take nothing. */
+/** Excludes compiled functions (`and`, `or`), and those that call, fail or take no argument. */
 const names = Object.keys({ ...builtins, ...functions }).filter(
   (name) => !['and', 'or', 'call', 'fail', 'hello'].includes(name),
 );

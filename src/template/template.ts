@@ -24,7 +24,7 @@ export interface TemplateOptions {
    * Enables remembering: a statement that would read the same data as in the last execution repeats
    * its output. These fields are compared by identity: replace their values between executions,
    * never change them. Of other fields, only strings, numbers and booleans are compared; a
-   * statement that reads more runs each time.
+   * statement that reads other values runs each time.
    */
   readonly stableFields?: readonly string[];
 }

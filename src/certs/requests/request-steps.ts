@@ -26,7 +26,7 @@ export interface RequestInput {
   readonly calledName: string;
   /** The source of certificates, for messages. */
   readonly origin: string;
-  /** The share of its lifetime after which a certificate is renewed. */
+  /** The fraction of its lifetime after which a certificate is renewed. */
   readonly renewalFraction: number;
   /** The divisor of every delay; 1 outside of tests. */
   readonly timeScale: number;
@@ -69,7 +69,7 @@ export function backOff(attempt: number, timeScale: number): number {
 
 /**
  * Runs one pass over the certificate request of a revision. Requests a certificate when none
- * exists, when the existing certificate cannot serve or is due, or when the terms have changed.
+ * exists, when the certificate cannot serve or is due for renewal, or when the terms have changed.
  * Repeats a failed request with a new key and a back-off. Uses only its input.
  */
 export async function decideRequest(input: RequestInput): Promise<RequestDecision> {
@@ -136,7 +136,7 @@ function covers(requested: RequestTerms | undefined, desired: RequestTerms): boo
   );
 }
 
-/** Counts the lifetime from `takenAt`, since notBefore may be long ago. An unusable pair is due. */
+/** Counts from `takenAt`, since notBefore may be long ago. An unusable pair is due immediately. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
   canServe: boolean,

@@ -119,7 +119,7 @@ function adopt(state: RotationState, found: readonly BundleEntry[], until: Date,
   return [...adopted.values()];
 }
 
-/** Keeps an authority at least until the end of the leaf in use, whatever the stored state says. */
+/** Keeps an authority at least until the leaf in use expires, whatever the stored state says. */
 function keepWhileInUse(state: RotationState, certificatePem: string, now: Date): RotationState {
   const { notAfter } = readCertificate(certificatePem);
   const signs = (authority: { readonly certificatePem: string }): boolean =>

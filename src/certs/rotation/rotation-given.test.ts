@@ -11,7 +11,7 @@ describe('rotate, with certificates from another issuer', function () {
 
   let owner: SecretOwner;
   let world: World;
-  /** Runs a pass with the current pair of the owner. */
+  /** Runs a pass with the Secret owner's current pair. */
   const provide = async (): Promise<void> => {
     world.source = await owner.source(world.now);
     await world.pass();

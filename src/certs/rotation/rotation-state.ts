@@ -10,7 +10,7 @@ export const time = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 });
 
-/** The terms of an issued certificate. The certificate is due when the policy differs. */
+/** The terms of an issued certificate. If the policy differs, a renewal is due. */
 export const issueTerms = z.object({
   issuedAt: time,
   /** The lifetime in milliseconds. */
@@ -43,7 +43,7 @@ export interface RetiringAuthority {
   readonly retireAfter: Date;
 }
 
-/** A requested renewal. It is done when replicas serve it and forced drops are complete. */
+/** A requested renewal. Done when replicas serve the new leaf and forced drops are complete. */
 export const answeredRequest = z.object({
   /** Identifies the request. Each nonce causes one renewal. */
   nonce: z.string(),
@@ -55,7 +55,7 @@ export type AnsweredRequest = Readonly<z.output<typeof answeredRequest>>;
 
 /** The state that a rotation keeps in one Secret; see rotation-secret.ts. */
 export interface RotationState {
-  /** The authority that signs new leaves. Absent before the first issuance or without its key. */
+  /** The authority that signs leaves. Absent before the first issuance, or if its key is lost. */
   readonly authority?: StoredAuthority;
   /** The next authority. The bundle already contains it, but it has signed nothing yet. */
   readonly staged?: StoredAuthority;
@@ -86,7 +86,7 @@ export function changeOf(
   return { kind, subject, message };
 }
 
-/** The maximum share of the time until renewal that jitter removes. */
+/** The maximum fraction by which jitter shortens the time until renewal. */
 const jitterShare = 0.1;
 
 /** Returns when to renew: after `renewalFraction` of the lifetime, minus up to 10% of jitter. */

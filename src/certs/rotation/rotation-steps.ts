@@ -27,12 +27,12 @@ import { coversName, verifyServingPair } from '../verify-chain.ts';
 export interface RotationInput extends ObservedCertificates {
   readonly policy: CertificatePolicy;
   readonly names: CertificateNames;
-  /** The other issuer. If absent, the operator issues the certificates. */
+  /** Another issuer's certificates. If absent, the operator issues certificates. */
   readonly source?: CertificateSource;
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** The latest renewal that a user requested. Every pass gets it, but it starts one rotation. */
+  /** The latest renewal that a user requested. Every pass gets it, but it causes one renewal. */
   readonly request?: RenewalRequest;
 }
 
@@ -47,7 +47,7 @@ export function retire(state: RotationState, now: Date, changes: RotationChange[
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
 }
 
-/** Issues the next authority when the current authority is due. It signs nothing yet. */
+/** Issues the next authority when the current one is due. The next authority signs nothing yet. */
 export async function stage(
   state: RotationState,
   input: RotationInput,
@@ -80,7 +80,7 @@ export function staging(certificatePem: string, reason: string, bundles: readonl
   return changeOf(kind, 'Authority', `authority ${shortName(certificatePem)}: ${reason}`);
 }
 
-/** Retires a dropped staged authority if it signed leaves, as after restoring a backup. */
+/** Retires a dropped staged authority that signed leaves (possible after a backup is restored). */
 export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
   const { certificatePem, lastLeafNotAfter } = staged ?? {};
   return certificatePem === undefined || lastLeafNotAfter === undefined
@@ -189,7 +189,7 @@ export function takeGivenLeaf(
   const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
   if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
   const { notBefore, notAfter } = readCertificate(certificatePem);
-  // The owner renews by the whole lifetime of the certificate, not by the remaining part.
+  // The owner bases the renewal time on the whole lifetime, not on the remaining lifetime.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
   return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `provided by ${origin}`, changes);
@@ -205,7 +205,7 @@ function authorityDue(
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
 }
 
-/** Returns why a new leaf is needed; undefined if none is, or `authority` has no better one. */
+/** Returns why a new leaf is needed; undefined if `authority` would issue no better leaf. */
 function leafDue(
   leaf: StoredLeaf | undefined,
   authority: StoredAuthority,

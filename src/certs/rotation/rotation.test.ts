@@ -52,19 +52,19 @@ describe('rotate', () => {
     const old = world.serving!;
     const [oldAuthority] = bundleFingerprints(old.caPem);
 
-    // The operator stages and publishes in one pass, and stops after the first configuration.
+    // The operator stages and publishes in one pass, and stops after the first webhook.
     assert.deepEqual(await decide(world, 3), ['Staged Authority']);
     assert.equal(world.last!.phase, 'Publishing');
     assert.equal(world.serving!.certificatePem, old.certificatePem);
     assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
 
-    // One configuration still lacks the new authority: the confirmation period does not start.
+    // One webhook still lacks the new authority: the confirmation period does not start.
     world.advance(shortPolicy.confirmationPeriod);
     await world.pass(0);
     assert.equal(world.last!.phase, 'Publishing');
     assert.deepEqual(await decide(world), []);
 
-    // Every configuration has the new authority: the confirmation period starts.
+    // Every webhook has the new authority: the confirmation period starts.
     assert.deepEqual(await decide(world), ['Published Authority']);
     assert.equal(world.last!.phase, 'Confirming');
     assert.equal(world.last!.nextAt.getTime(), world.now + shortPolicy.confirmationPeriod);
@@ -92,7 +92,7 @@ describe('rotate', () => {
     assert.equal(world.last!.phase, 'Stable');
   });
 
-  it('restarts the confirmation period when a configuration loses the new authority', async () => {
+  it('restarts the confirmation period when a webhook loses the new authority', async () => {
     const world = await worldBeforeRotation();
     const before = world.serving!.caPem;
     await world.pass();
@@ -143,7 +143,7 @@ describe('rotate', () => {
     const lost = ['ca.key', 'rotation.json'];
     world.stored = Object.fromEntries(Object.entries(world.stored!).filter(([key]) => !lost.includes(key)));
     for (let pass = 0; pass < 10; pass++) {
-      // The configurations are never updated, so the leaf cannot be swapped.
+      // The webhooks are never updated, so the leaf cannot be swapped.
       await world.pass(2);
       assert.equal(decided(world).includes('Retired Authority'), false);
       assert.equal(bundleFingerprints(world.last!.caBundlePem).has(old!), true);

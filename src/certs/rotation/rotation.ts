@@ -63,7 +63,7 @@ export interface Rotation {
 
 /**
  * Runs one pass of the rotation of a revision's certificates: stage an authority, publish it beside
- * the old one, confirm it (present in every configuration for `confirmationPeriod`), swap the leaf,
+ * the old authority, confirm it (every webhook has had it for `confirmationPeriod`), swap the leaf,
  * retire the old authority once all its leaves have expired. A pass uses only its input, so it may
  * be repeated, interrupted after any write, or run by two leaders. `bundles` are the live caBundles
  * of all webhook configurations that call the replicas; if there are none, no step waits.
@@ -125,7 +125,7 @@ function servedPair({ certificatePem, privateKeyPem }: CertifiedKey, caPem: stri
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
 }
 
-/** Returns the stored leaf, or until its authority is trusted, the leaf in use. */
+/** Returns the stored leaf once replicas may serve it, and until then the leaf in use. */
 function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): CertifiedKey | undefined {
   const { current, now } = situation;
   if (leaf === undefined || authority === undefined) return current;
@@ -141,7 +141,7 @@ function phaseOf({ staged, retiring, leaf }: RotationState, served: CertifiedKey
   return retiring.length > 0 ? 'Retiring' : 'Stable';
 }
 
-/** The interval between reads of an unconfirmed bundle, in milliseconds, without watch events. */
+/** The interval, in milliseconds, of reads of an unconfirmed bundle if no watch event arrives. */
 const pollPeriod = 5000;
 
 /** Returns the time of the next renewal, and the latest time of the next pass. */

@@ -68,7 +68,7 @@ function constantOf(execution: Execution, node: NumberNode | StringNode | Boolea
   throw execution.error(`expected ${expected}; found ${printNode(node)}`);
 }
 
-/** The maximum number of readings per variable. Above it, a variable counts as the whole data. */
+/** The maximum number of readings per variable. A variable with more counts as the whole data. */
 const mostSources = 64;
 const manySources: ReadonlySet<number> = new Set([wholeData]);
 

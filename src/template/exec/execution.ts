@@ -11,7 +11,7 @@ export type Reading = (data: unknown, others: Pick<Execution, 'reading'>) => unk
 export interface ExecutionLimits {
   /** The maximum number of evaluated pipelines and iterations. Default 1,000,000. */
   readonly steps?: number;
-  /** The maximum output. Default 1 MiB, because etcd accepts no object over 1.5 MiB. */
+  /** The maximum output in bytes. Default 1 MiB: etcd accepts no object over 1.5 MiB. */
   readonly outputBytes?: number;
   /** The maximum depth of nested template calls. Default 250. */
   readonly depth?: number;

@@ -30,7 +30,7 @@ export class Readings {
     this.#stableFields = new Set(stableFields);
   }
 
-  /** Returns the slot for a path: of the whole field if stable, else of the scalar at the path. */
+  /** Returns the slot of the whole field if the field is stable, else of the scalar at the path. */
   field(path: readonly string[]): number {
     const [first = ''] = path;
     return this.#stableFields.has(first)

@@ -15,7 +15,7 @@ const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...Array.from(spa
 
 export interface LexerOptions {
   readonly delimiters: readonly [left: string, right: string];
-  /** Reports whether a function exists. It overrides the keyword `break` or `continue`. */
+  /** Reports whether a function exists. Functions override keywords `break` and `continue`. */
   readonly isFunction: (name: string) => boolean;
 }
 

@@ -10,7 +10,7 @@ import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
 
-/** The number of statements per step: a fraction of a millisecond, cheap in deep nesting. */
+/** The number of statements per step. Steps are short, and yet few if nesting is deep. */
 const statementsPerStep = 16;
 
 /** The maximum nesting of actions and parentheses, for the stack (Go allows 10,000). */

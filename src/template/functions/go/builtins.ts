@@ -32,7 +32,7 @@ export const builtins: FunctionTable = {
   ne: meteredFunction([reflected, reflected], (meter, left, right) => !equal(meter, left, right)),
   lt: goFunction([reflected, reflected], less),
   le: meteredFunction([reflected, reflected], (meter, left, right) => less(left, right) || equal(meter, left, right)),
-  // As in Go, `gt` is the inverse of `le`, and `ge` of `lt`, even for NaN.
+  // As in Go, `gt` negates `le`, and `ge` negates `lt`, even for NaN.
   gt: meteredFunction([reflected, reflected], (meter, left, right) => !less(left, right) && !equal(meter, left, right)),
   ge: goFunction([reflected, reflected], (left, right) => !less(left, right)),
   html: meteredVariadic([], any, (meter, ...values) => escapeHtml(textOf(values, meter))),

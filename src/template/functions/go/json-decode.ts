@@ -6,7 +6,7 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const loneSurrogate = /[\ud800-\udfff]/gu;
 
 /**
- * Go's json.Unmarshal into an `interface {}`: numbers become float64; lone surrogates, U+FFFD.
+ * Go's json.Unmarshal into an `interface {}`: numbers become float64, and lone surrogates U+FFFD.
  * @throws Error for invalid JSON, or a number out of range
  */
 export function decodeJson(text: string): unknown {

@@ -7,7 +7,7 @@ import { Printer } from './printer.ts';
 import { pointerTo } from '../../go-type.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 
-/** Formats a value by Go's `%v`, including nil. */
+/** Formats a value, which may be nil, as Go's `%v` does. */
 export function formatValue(value: unknown, meter: Meter): string {
   switch (typeof value) {
     case 'string':

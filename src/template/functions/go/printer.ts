@@ -15,7 +15,7 @@ const floatVerbs = 'vbgGxXfFeE';
 /** The strconv formats for verbs that strconv does not know. */
 const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
 
-/** Formats single values by the verbs of Go's package fmt, with the flags of a format. */
+/** Formats single values as Go's package fmt does, with a verb and the flags of a format. */
 export class Printer {
   flags: Flags = { ...noFlags };
   /** Whether a bad verb is being described. Methods are then not called. */

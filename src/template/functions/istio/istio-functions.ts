@@ -28,7 +28,7 @@ const annotationPrefix = 'resource.opentelemetry.io/';
 const versionLabel = 'app.kubernetes.io/version';
 
 /**
- * Returns the value of OTEL_RESOURCE_ATTRIBUTES by OpenTelemetry's semantic conventions, if a
+ * Returns OTEL_RESOURCE_ATTRIBUTES according to OpenTelemetry's semantic conventions, if a
  * provider of the mesh enables them. Annotations take precedence over other properties of the pod.
  */
 function otelResourceAttributes(
@@ -72,13 +72,13 @@ function versionOf(labels: unknown, containers: readonly unknown[]): string | un
   return [tag, digest.join('@')].filter((part) => part !== '').join('@');
 }
 
-/** A pod without a known workload has an empty namespace here, as in Istio. */
+/** Returns the service.instance.id. As in Istio, an unknown workload has an empty namespace. */
 function instanceOf(namespace: string, containers: readonly unknown[]): string | undefined {
   if (containers.length === 0) return undefined;
   return `${namespace}.$(POD_NAME).${text(property(containers[0], 'name')) ?? ''}`;
 }
 
-/** Makes a parameter's type from its Go name, without fields: the types of the data have them. */
+/** Makes a parameter's type from its Go name, without the fields, which the data's types have. */
 function named(name: string): GoType {
   return { kind: 'struct', name, fields: [] };
 }

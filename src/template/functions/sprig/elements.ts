@@ -40,7 +40,7 @@ export function stringValues(value: unknown, meter: Meter): string[] {
     });
 }
 
-/** Returns the elements of a list. Throws sprig's message, or for nil a nil dereference. */
+/** Returns the elements of a list. Throws sprig's message, or Go's nil error for nil. */
 export function requireElements(value: unknown, action: string): readonly unknown[] {
   const elements = elementsOf(value);
   if (elements !== undefined) return elements;

@@ -128,7 +128,7 @@ function durationRound(value: unknown): string {
   return unit === undefined ? '0s' : `${magnitude / (unit[1] * second)}${unit[0]}`;
 }
 
-/** The cost of parsing layouts and values by element. */
+/** The cost of parsing a layout or value element by element. */
 const parsing = { weight: 32 };
 const inZone = meteredFunction([string, any, string], dateInZone, parsing);
 const modify = goFunction(

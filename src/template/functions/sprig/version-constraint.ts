@@ -153,7 +153,7 @@ const isCaret: Check = ({ version: required, anyMinor, anyPatch }, candidate, co
 const isEqual: Check = (constraint, candidate, compared) =>
   constraint.open ? isTilde(constraint, candidate, compared) : compared === 0;
 
-/** The checks by the operator before a version. */
+/** The check for each operator that may precede a version. */
 const checks: Readonly<Record<string, Check>> = {
   '': isEqual,
   '=': isEqual,

@@ -61,7 +61,7 @@ function separates(character: string): boolean {
   return !/[\p{L}\p{Nd}]/u.test(character) && space.test(character);
 }
 
-/** goutils.Uncapitalize: lowercases the first character of words, which only spaces separate. */
+/** goutils.Uncapitalize: lowercases the first character of words; only spaces separate words. */
 export function untitle(text: string): string {
   return mapCharacters(text, (character, before) => (space.test(before) ? lowerCharacter(character) : character));
 }

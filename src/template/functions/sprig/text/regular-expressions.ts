@@ -15,7 +15,7 @@ function searcher(meter: Meter, matcher: Matcher, size: number, rest: number): (
   };
 }
 
-/** Yields all matches by Go's rule: an empty match adjacent to another match does not count. */
+/** Yields all matches as Go does: skips an empty match that is adjacent to another match. */
 function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Matcher> {
   const matcher = expression.matcher(text);
   const find = searcher(meter, matcher, expression.size, text.length);

@@ -16,7 +16,7 @@ describe('text search', () => {
     );
   });
 
-  it('finds nothing in a text that is shorter than the part', () => {
+  it('finds nothing if the part is longer than the text', () => {
     assert.deepEqual(splitAt('aaa', 'a'.repeat(40)), ['aaa']);
     assert.equal(includesPart('aaa', 'a'.repeat(40)), false);
   });
