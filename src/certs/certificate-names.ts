@@ -6,7 +6,7 @@ export interface CertificateNames {
   /** The Service's name; also the subject's common name. */
   readonly service: string;
   readonly namespace: string;
-  /** Additional DNS names or IP addresses (IPv6 may have brackets): `clientConfig.url` hosts. */
+  /** Further DNS names or IP addresses (IPv6 may have brackets), e.g. `clientConfig.url` hosts. */
   readonly hosts?: readonly string[];
 }
 

@@ -41,9 +41,9 @@ const retrySeconds = 2;
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
 /**
- * Elects a leader through a Lease, as client-go does: a holder keeps the Lease for its duration
- * after we observed the last change. Only our own clock counts, so clocks of other machines do not
- * matter. Two processes may lead for a moment; every write must tolerate that.
+ * Elects a leader through a Lease, as client-go does: after the last change that we observed, the
+ * holder keeps the Lease for its duration. Only our own clock counts, so clocks of other machines
+ * do not matter. Two processes may lead for a moment; every write must tolerate that.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;

@@ -5,7 +5,7 @@ import { quoteBytes } from './go-duration.ts';
 export interface GoTime {
   readonly wall: number;
   readonly ext: bigint;
-  /** The offset in seconds east of UTC, and a name: '' means the offset; undefined, no name. */
+  /** The seconds east of UTC, and a name: '' means the offset, and undefined means no name. */
   readonly loc: { readonly name: string | undefined; readonly offset: number } | null;
 }
 

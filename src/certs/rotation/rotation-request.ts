@@ -21,7 +21,7 @@ export function noteRequest(
 ): RotationState {
   const renewal = toRenew(state, request);
   if (renewal === undefined || request === undefined) return state;
-  // Another issuer renews its own certificates, so a request only drops old authorities by force.
+  // Another issuer renews its own certificates, so a request can only force out old authorities.
   const hasStarted =
     isGiven ||
     (renewal === 'Leaf'
