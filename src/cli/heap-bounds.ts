@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** A size in bytes. Half of this size costs 10 % more CPU; twice this size gains nothing. */
+/** The size in bytes. Half of this size costs 10 % more CPU; twice this size gains nothing. */
 const youngGeneration = 8 * 1024 * 1024;
 /** The growth of the old generation that starts a collection, in percent. V8 allows up to 300. */
 const growth = 20;

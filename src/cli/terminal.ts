@@ -12,7 +12,7 @@ export interface Terminal {
   ask(question: string): Promise<string | undefined>;
   /** Returns the size of the screen; undefined when `out` goes to a file or a pipe. */
   screen(): Screen | undefined;
-  /** Calls back once at SIGINT, SIGTERM or a closed pipe. Returns a function that ends this. */
+  /** Calls back once at SIGINT, SIGTERM or a closed pipe. Returns a function that unsubscribes. */
   onInterrupt(callback: () => void): () => void;
   setExitCode(code: number): void;
 }

@@ -21,8 +21,8 @@ export function calledName(config: InjectorConfig, namespace: string): string {
 }
 
 /**
- * Returns the names to request from a signer or issuer, {@link calledName} first. A
- * self-signed certificate has more names, but an issuer may restrict names. The Service's name is
+ * Returns the names to request from a signer or issuer, {@link calledName} first. A self-signed
+ * certificate has more names, but an issuer may restrict names. The Service's name is
  * always included, so that a change of `spec.webhook.url` needs no new certificate.
  * @param hosts as for {@link certificateNames}
  */

@@ -2,7 +2,7 @@ import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 
-/** A length in characters that replicas, which parse YAML while they serve, parse in 100 ms. */
+/** The maximum length in characters. Serving replicas parse YAML of this length in 100 ms. */
 const longestYaml = 64 * 1024;
 
 /**

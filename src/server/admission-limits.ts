@@ -18,7 +18,7 @@ export const defaultAdmissionLimits = {
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
-  /** No pod nests deeper or, up to 3 MiB, has more values. The stack can hold this depth. */
+  /** No pod nests deeper, and no pod of 3 MiB has more values. The stack can hold this depth. */
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,

@@ -1,4 +1,4 @@
-/** The texts of a configuration, by the keys of its ConfigMap. All but `settings` are Istio's. */
+/** The texts of a configuration, keyed as in its ConfigMap. All but `settings` are Istio's. */
 export interface ConfigurationFiles {
   /** Istio's injector config as YAML: policy, templates, defaultTemplates, selectors … */
   readonly config: string;

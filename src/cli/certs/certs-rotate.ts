@@ -21,7 +21,7 @@ interface RotateOptions extends ClusterOptions {
 /** How often --wait reads the status, in milliseconds. */
 const interval = 500;
 
-/** `injector certs rotate`: requests a renewal from the operator by an annotation. */
+/** `injector certs rotate`: requests a renewal from the operator through an annotation. */
 export function certsRotateCommand(terminal: Terminal): Command {
   return clusterCommand('rotate', 'request a new serving certificate, or a new authority, without failing a request')
     .argument('<name>', 'the InjectorConfig')

@@ -94,7 +94,7 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
   };
 }
 
-/** Returns mistakes in namespace labels, which otherwise only look like a lack of injection. */
+/** Returns mistakes in namespace labels, which would otherwise look like missing injection. */
 function namespaceMistakes({ configs, tags, namespaces }: Installation, only: string | undefined): string[] {
   const families = labelFamilies(configs, tags);
   return [...namespaces]

@@ -41,7 +41,7 @@ export const chartKinds = [
   ['admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
 ].flatMap(([apiVersion = '', ...kinds]) => kinds.map((kind) => resourceKind(apiVersion, kind)));
 
-/** Finds all releases of our chart by the labels of objects and by helm's Secrets. */
+/** Finds all releases of our chart from the labels of objects and from helm's Secrets. */
 export async function findReleases(client: Pick<ApiClient, 'listAll'>): Promise<InstalledRelease[]> {
   const lists = await Promise.all(chartKinds.map((kind) => listWhereKnown(client, kind, chartLabel)));
   const isOurs = ({ kind, metadata: { labels = {}, deletionTimestamp } }: KubernetesObject): boolean =>

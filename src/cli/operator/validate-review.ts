@@ -22,8 +22,8 @@ import type { ReviewedObjects } from '../../operator/controller/reviewed-objects
 const trialMs = 2000;
 
 /**
- * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses overlaps
- * and objects that cannot be reconciled. A template that does not compile causes only a warning:
+ * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses overlaps and
+ * objects that cannot be reconciled. A template that does not compile causes only a warning:
  * its references may follow later, the operator does not publish it, and condition TemplatesValid
  * reports the error.
  * @param known the other objects; while they are absent or not listed, overlaps are not checked

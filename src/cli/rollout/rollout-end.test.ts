@@ -24,7 +24,7 @@ describe('rolloutEnd', () => {
     ['the tag does not have the revision of its spec', rolloutTag(rolloutState())],
     ['only an earlier rollout was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
     ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
-    ['only abort was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
+    ['an abort was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
   ];
   for (const [title, tag] of continuing) {
     it(`is undefined while ${title}`, () => {

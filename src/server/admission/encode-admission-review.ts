@@ -30,7 +30,7 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** Fits most patches. A new Buffer per patch would occupy off-heap memory until it is collected. */
+/** Fits most patches. A new Buffer per patch would use off-heap memory until it is collected. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {
@@ -44,7 +44,7 @@ function cause({ field, message }: { field: string; message: string }): Record<s
   return { reason: 'FieldValueInvalid', message: text, field };
 }
 
-/** A length in characters; the API server may truncate longer AdmissionResponse.warnings. */
+/** The maximum in characters; the API server may truncate longer AdmissionResponse.warnings. */
 const maxWarningLength = 256;
 
 const controlCharacter = /\p{Cc}/u;

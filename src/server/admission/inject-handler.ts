@@ -26,7 +26,7 @@ export type InjectPod = (injector: Injector, request: InjectionRequest) => Injec
 
 /**
  * Decides a review on an inject path. Injects only when a pod is created. Allows any other request
- * with a warning: such a request comes from too wide webhook rules, and bypasses no injection.
+ * with a warning: webhook rules that are too wide cause such requests, which bypass no injection.
  */
 export function decideInjection(
   target: InjectionTarget,

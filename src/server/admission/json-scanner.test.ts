@@ -36,7 +36,7 @@ describe('JsonScanner', () => {
     }
   }
 
-  it('finds the depth of a value cut anywhere, and never counts too few values', () => {
+  it('finds the depth of a text cut anywhere, and never counts too few values', () => {
     const values = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' });
     fc.assert(
       fc.property(values, fc.integer({ min: 1, max: 9 }), (value, length) => {

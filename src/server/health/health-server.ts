@@ -19,7 +19,7 @@ export interface HealthServerOptions {
 
 const maxConnections = 100;
 
-/** The limit in milliseconds; below the kubelet's default, so that the answer names late checks. */
+/** A time in ms, below the kubelet's default timeout, so that the answer names late checks. */
 const checkTimeout = 900;
 
 /** Creates the plain HTTP listener for the kubelet and Prometheus. It serves no secrets. */

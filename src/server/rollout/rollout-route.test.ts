@@ -40,7 +40,7 @@ describe('rolloutRoute', () => {
     }
   });
 
-  describe('decides only by the workload:', () => {
+  describe('depends only on the workload:', () => {
     const labelled = (label: string): unknown => podOf('ReplicaSet', 'web-6d4f', { labels: { [label]: '6d4f' } });
     const ownerReferences = [{ kind: 'ConfigMap', name: 'c', apiVersion: 'v1' }];
     const cases: [what: string, pod: unknown, kind: string, name: string][] = [
