@@ -58,7 +58,7 @@ describe('readClusterFacts', () => {
     assert.equal((await check([shop, byUrl.webhooks, byUrl.configMap, byUrl.config])).result, 'Injected');
   });
 
-  it('reads both configurations of a rollout, and selects one from the rank', async () => {
+  it('reads both configurations of a rollout, and selects one according to rank', async () => {
     const next = installed({}, '1-25');
     const [stable, canary] = [configMap, next.configMap].map(({ metadata: { name = '' } }) => {
       const [, revision = '', hash = ''] = /^sidecar-injector-(.*)-([0-9a-f]{8})$/.exec(name) ?? [];
