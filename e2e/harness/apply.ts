@@ -30,7 +30,7 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
     await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
       const definition = await client.get<Definition>(kind, object.metadata.name ?? '');
       if (!isTrue(definition, 'Established')) return false;
-      // The API server serves the custom resources a moment later.
+      // The API server serves the custom resources a moment after the CRD is Established.
       for (const { name: version, served } of definition.spec.versions) {
         if (served) await client.list(kindOf(definition, version), { limit: 1 });
       }

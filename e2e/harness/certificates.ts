@@ -79,7 +79,7 @@ function newKeys() {
   return generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
-    // forge reads PKCS#1.
+    // forge reads private keys in PKCS#1.
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   });
 }

@@ -36,7 +36,7 @@ export function auditLogFile(directory: string): string {
 }
 
 /**
- * Returns the arguments of each component, after its name. Admission plugins, authorization and
+ * Returns the arguments that follow each component's name. Admission plugins, authorization and
  * feature gates are those of kubeadm. Client rate limits are raised so that no test waits for them.
  *
  * @param kubeconfigFor writes the kubeconfig for a client of the API server and returns its path

@@ -51,7 +51,7 @@ export function isDefinition({ kind }: KubernetesObject): boolean {
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
 
 /**
- * Bundles a possible later version: this version with a path format that this version cannot read.
+ * Bundles a possible later version, which uses a path format that this version cannot read.
  *
  * @param name the format's name; the bundle assumes that all replicas read format `1`
  */

@@ -276,7 +276,7 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** Returns the parts of objects that a refusal must not change. Omits status and probe webhooks. */
+/** Returns the objects that a refused call must not change. Omits status and probe webhooks. */
 async function objects(client: ApiClient): Promise<unknown[]> {
   const lists = await Promise.all(kinds.map((kind) => client.listAll(kind)));
   return lists.flatMap(({ items }) =>

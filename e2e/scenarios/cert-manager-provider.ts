@@ -62,7 +62,7 @@ export const certManagerProvider: Scenario = {
   },
 };
 
-/** Creates an InjectorConfig, then the parts of cert-manager. Checks the conditions. */
+/** Creates an InjectorConfig before cert-manager and the issuer exist. Checks the conditions. */
 async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
   const { client } = context;
   const says = (text: string, expected: RegExp) => checkCondition(context, 'early', 'CertificateReady', text, expected);

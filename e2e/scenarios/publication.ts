@@ -70,7 +70,7 @@ async function checkMixtureDetected(context: ScenarioContext): Promise<void> {
   await context.client.delete(await applyObject(context.client, mixture));
 }
 
-/** Checks an InjectorConfig that is deleted and created again while replicas have its old pair. */
+/** Checks a recreated InjectorConfig while replicas still have its old certificate and key. */
 async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
   const { client } = context;
   const took: number[] = [];

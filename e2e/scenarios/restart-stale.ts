@@ -250,8 +250,8 @@ async function checkWorsening({ context, observer, all }: Stage, areAllReady: ()
 
 /**
  * Kills all webhook replicas during restarts with failurePolicy Ignore, so that pods become ready
- * without a sidecar. The operator must stop early. Returns how many workloads lost their sidecar
- * once the replicas run again.
+ * without a sidecar. The operator must stop early. Restarts the replicas, and returns how many
+ * workloads lost their sidecar.
  */
 async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: Replicas, revision: string) {
   const { client } = context;

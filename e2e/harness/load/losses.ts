@@ -58,7 +58,7 @@ export async function checkDeadReplicas(context: ScenarioContext, replicas: Repl
   await losses.checkNone('after the webhook replicas were restarted', { askedSince: Date.now() });
 }
 
-/** The creations to count (default: all), by times in milliseconds since 1970. */
+/** Times, in milliseconds since 1970, that limit which creations count. Default: all count. */
 interface Stretch {
   readonly answeredSince?: number;
   /** Counts creations requested since this time, which earlier faults cannot affect. */

@@ -138,7 +138,7 @@ export class TlsObserver {
     this.#latest.set(replica, leaf);
   }
 
-  /** Returns undefined if the API server did not answer. */
+  /** Reads the CA bundle. Returns undefined if the API server did not answer. */
   async #bundle(): Promise<string | undefined> {
     const bundle = await this.#options.readBundle().catch(() => undefined);
     if (bundle === undefined) return undefined;
