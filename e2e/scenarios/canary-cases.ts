@@ -44,7 +44,7 @@ const changingWorkloads: Case = async (context, audit) => {
   const gone = Date.now();
   const [early, late] = [rollout.nameBeside(lastInShare, 'before'), rollout.nameBeside(next, 'after')];
   const made = await Promise.all([early, late, inShare].map((name) => workloads.add(name)));
-  await rollout.holds('new and recreated workloads get the revision of their rank from their first pod on', () =>
+  await rollout.holds('from the first pod on, the rank of a new or recreated workload decides its revision', () =>
     found(made.join(), 'v2,v1,v2'),
   );
   const share = new Set([inShare, lastInShare, early]);
@@ -156,11 +156,11 @@ const rollbackOfRollback: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** One workload fails under every revision; at 100 percent, no stable pod remains to show it. */
+/** One workload fails under every revision; at 100 percent, no stable pod remains to compare. */
 const failingAnyway: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'partly', count: 4 });
   const { workloads } = rollout;
-  // The operator compares with the state at the start of the rollout, so recreate no pods then.
+  // The operator compares the canary with the pods at the start of the rollout: recreate none then.
   await workloads.close();
   const failing = rollout.nameBeside(rollout.ranked()[2] ?? '', 'after');
   await workloads.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
@@ -169,7 +169,7 @@ const failingAnyway: Case = async (context, audit) => {
   await rollout.edit('v2', [50, 100], 'UntilResumed');
   const makers = await rollout.pausedAt(50, 'v2');
   await rollout.check('3 of 5 workloads get the canary at 50 percent', makers, rollout.share(50));
-  // The next step recreates the pods of all other workloads, but not the failing pod.
+  // At 100 percent, the test first recreates the pods of all other workloads, not the failing pod.
   await rollout.seen('3 canary pods are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');
   await rollout.reach('paused at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);

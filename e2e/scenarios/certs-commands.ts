@@ -236,7 +236,7 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   const created = await webhook.create('first');
   await context.checkNow(
     `certs create writes a certificate for ${service}.${namespace}.svc in ${created.milliseconds} ms, and warns that it is not renewed automatically`,
-    () => created.code === 0 && created.errors.includes('it is not renewed automatically'),
+    () => created.code === 0 && created.errors.includes('the certificate is not renewed automatically'),
   );
   const second = await webhook.create('first');
   await context.checkNow('a second certs create exits with code 2, because the files exist', () =>

@@ -26,7 +26,7 @@ export interface OwnRestart {
   readonly at: number;
   /** Whether another client removed or changed the annotation. */
   readonly isLost?: boolean;
-  /** Whether the target has changed since, so that the same target allows another restart. */
+  /** Whether the restart no longer counts: the target has changed since, perhaps back again. */
   readonly isOvertaken?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface KeyedWorkload extends RolloutWorkload {
   readonly key: string;
 }
 
-/** Why a workload is not restarted now, for a reason outside its pods. */
+/** A reason, outside its pods, why a workload is not restarted now. */
 export interface RestartHold {
   readonly reason: string;
   readonly message: string;
@@ -67,7 +67,7 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** Whether any of its pods has a canary that was rolled back. */
   readonly rolledBack?: boolean;
   readonly hold?: RestartHold | undefined;
-  /** Why the operator never restarts the workload, for a reason outside the workload. */
+  /** A reason, outside the workload, why the operator never restarts it. */
   readonly leftOut?: RestartHold | undefined;
   /** Whether the workload comes last, because many writes fail in its namespace. */
   readonly isDeferred?: boolean;

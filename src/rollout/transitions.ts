@@ -56,7 +56,7 @@ export function atRest(
     weight: 0,
     threshold: noWorkload,
     shadow: false,
-    // Keep it: restarts before the last rollout began no longer count (`isOvertaken`).
+    // Keep the start of the last rollout: earlier restarts no longer count (`isOvertaken`).
     ...(startedAt === undefined ? {} : { startedAt }),
     knownWorkloads: before.knownWorkloads ?? 0,
     canaryWorkloads: 0,
@@ -139,7 +139,7 @@ export function beginStep(
   return { state, events: [{ type: 'Normal', reason: 'StepStarted', message }] };
 }
 
-/** Makes the canary stable after `step` completed steps, and skips the remaining steps. */
+/** Makes the canary stable, and skips the remaining steps. `step` counts the completed steps. */
 export function promote(before: ActiveState, step: number, how: string): Transition {
   const message = `revision ${before.canary.revision} is stable now, in place of ${before.stable.revision}: ${how}`;
   const state: RolloutState = {

@@ -4,7 +4,7 @@ import forge from 'node-forge';
 import { keyPool } from '../testdata/key-pool.ts';
 import { encodeCertificateRequest, keyDigest } from './encode-request.ts';
 
-/** Returns a request as a signer reads it. A name is a type and a string of byte characters. */
+/** Returns a request as a signer reads it: each name as its type and a string of raw bytes. */
 async function requestFor(names: string[]) {
   const [keys] = await keyPool();
   const pem = encodeCertificateRequest(keys!.privateKeyPem, names);

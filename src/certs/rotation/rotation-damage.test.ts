@@ -95,7 +95,7 @@ describe('rotate, after a loss or a write by another client', () => {
     await world.settle();
   });
 
-  it('moves to a complete stored state of another installation, with overlap', async () => {
+  it('moves to a complete stored state of another installation, and trusts both meanwhile', async () => {
     const world = await settledWorld();
     const live = world.serving!;
     const other = new World(7);
@@ -171,7 +171,7 @@ describe('rotate, after a pause or with wrong clocks', () => {
     });
   }
 
-  it('replaces certificates that a fast clock dated too far ahead, with overlap', async () => {
+  it('replaces certificates that a fast clock dated too far ahead, and trusts both meanwhile', async () => {
     const world = await settledWorld();
     const { serving } = world.last!;
     world.skew = -30 * 3600 * second;

@@ -16,8 +16,8 @@ const nativeProxyOrder = [initContainer, validationContainer, proxyContainer, co
 
 /**
  * Orders the proxy's containers like Istio's reorderPod. The proxy is last, so that `kubectl exec`
- * selects the application, or first if the proxy delays the application. A native proxy follows the
- * network setup and precedes other init containers, which otherwise run before the network setup.
+ * selects the application, or first if the proxy delays the application. A native proxy comes after
+ * the network setup and before all other init containers; without one, these precede the setup.
  */
 export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));
@@ -50,8 +50,8 @@ function moveLast(containers: readonly Container[], name: string): readonly Cont
 }
 
 /**
- * Adopts the user and group of the proxy container in `original`, the pod before injection. The
- * network setup exempts the proxy's traffic by user. In mode TPROXY the proxy runs as root.
+ * Gives the network setup the user and group of the proxy in `original`, the pod before injection.
+ * The setup exempts that user's traffic. In mode TPROXY, the proxy itself runs as root.
  */
 export function adjustInitContainerUser(pod: Pod, original: Pod, interceptionMode: unknown): Pod {
   const { runAsUser, runAsGroup } = findContainer(original, proxyContainer)?.securityContext ?? {};

@@ -58,7 +58,7 @@ describe('takeOverProbes', () => {
     assert.deepEqual([web.livenessProbe, web.lifecycle], [exec, { preStop: exec }]);
   });
 
-  it('rewrites probes of the agent’s port or an unknown port without listing them', () => {
+  it('rewrites probes of the agent’s port or an unknown port, but does not list them as probers', () => {
     const readinessProbe = { httpGet: { path: '/x', port: 15020 } };
     const { web, probers } = takeOver(podWith({ readinessProbe, livenessProbe: { httpGet: { port: 'nowhere' } } }));
     assert.equal(probers, undefined);

@@ -173,7 +173,7 @@ describe('SigningRequestProvider', () => {
     says(/^True\/Broken: .*; spec\.certificate: it is broken$/);
     assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
     fixture.cluster.faults.length = 0;
-    // The operator may not list leftover requests, but provider SelfSigned serves anyway.
+    // The operator is not allowed to list leftover requests, but provider SelfSigned serves anyway.
     fails(/certificatesigningrequests/, 403);
     await fixture.edit('blue', { certificate: {} });
     for (let pass = 0; pass < 3; pass++) await fixture.later(60_000, 'blue');

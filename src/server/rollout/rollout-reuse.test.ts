@@ -173,7 +173,7 @@ describe('a heavy review in a rollout', function () {
     [noWorkload, 'stable', 'old'],
     [everyWorkload, 'canary', 'new'],
   ] as const) {
-    it(`that times out is refused in the name of the ${track} injector`, async () => {
+    it(`that times out is refused, naming the ${track} injector`, async () => {
       // Decodes the review, then blocks.
       const source = `
         const { parentPort } = require('node:worker_threads');

@@ -11,7 +11,7 @@ export class TokenStream {
   readonly #lexer: Lexer;
   /** Tokens that were put back; the next token is last. */
   readonly #pending: Token[] = [];
-  /** The last token of the lexer, whose line errors report. */
+  /** The last token from the lexer. Error messages report the line of this token. */
   #lexed: Token = { type: 'end of input', position: 0, value: '' };
 
   constructor(source: SourceText, lexer: Lexer) {

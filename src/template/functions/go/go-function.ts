@@ -13,11 +13,11 @@ export interface FunctionTraits {
   /** Whether the function may change the data. Remembered output is then unusable. */
   readonly changesData?: boolean;
   /**
-   * Set if a call with this number of operands reads only one map entry of its first argument: the
-   * entry that the second argument names, below these JSON members.
+   * Set if a call with `operands` operands reads only one map entry of its first argument: the
+   * entry that the second argument names. `below` is the path of JSON members to that map.
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
-  /** Whether the function does not visit lists and maps, so that only text costs work. */
+  /** Whether the function skips the contents of lists and maps, so that only text is charged. */
   readonly shallow?: boolean;
   /** The cost of the function relative to copying the arguments. Default 1. */
   readonly weight?: number;
@@ -27,8 +27,8 @@ export interface FunctionTraits {
 export const shallow: FunctionTraits = { shallow: true };
 
 /**
- * A function that templates may call, through `call` if it is in the data. The caller counts the
- * cost of the arguments and the result.
+ * A function that templates may call by name, or through `call` if the function is in the data. The
+ * caller counts the cost of the arguments and the result.
  */
 export class GoFunction {
   readonly parameters: readonly GoType[];

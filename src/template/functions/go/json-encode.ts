@@ -128,7 +128,7 @@ export function escapeGoJson(json: string, escapeHtml = true): string {
   );
 }
 
-/** Formats a float64. JavaScript's notation has Go's thresholds, but loses the sign of zero. */
+/** Formats a float64. JavaScript uses exponents where Go does, but loses the sign of zero. */
 function encodeNumber(value: number): string {
   if (!Number.isFinite(value))
     throw new Error(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
