@@ -34,7 +34,9 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
 
 /** Applies a RevisionTag. Waits until it is Ready and the API server uses its webhook. */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
-  const { metadata } = await applyObject(client, tag);
+  // The validating webhook of a replica may see a moment later that the InjectorConfig is Ready.
+  const apply = () => applyObject(client, tag);
+  const { metadata } = await waitFor(`RevisionTag ${tag.metadata.name} to be accepted`, apply, { timeout: 5000 });
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
     const found = await client.get<RevisionTagObject>(revisionTags, tag.metadata.name);
     const { observedGeneration = 0, stableRevision } = found.status ?? {};
