@@ -6,8 +6,8 @@ export const maximumConfigurationBytes = 900 * 1024;
 const maximumDepth = 300;
 
 /**
- * Refuses a value whose text with two spaces of indentation per level would be too long, before the
- * text is written: a long, deeply nested list is mostly indentation.
+ * Refuses a value whose text would be too long, before the text is written. Counts two spaces of
+ * indentation per level, because the text of a long, deeply nested list is mostly indentation.
  * @param field the field of the InjectorConfig that contains the value, or refers to it
  * @throws ConfigurationError
  */

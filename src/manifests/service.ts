@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ManifestContext } from './manifest-context.ts';
 import { base64 } from './secrets.ts';
 
-/** The port of the Service, the default of a clientConfig. */
+/** The port of each Service, and the default port of a clientConfig. */
 export const servicePort = 443;
 
 /**

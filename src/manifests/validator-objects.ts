@@ -55,7 +55,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   ];
 }
 
-/** On DELETE only oldObject is set; on DELETE of a collection, neither is set. */
+/** On DELETE only oldObject is set; on DELETE of a collection, neither object is set. */
 function ownClass(operatorClass: string): string {
   const spec = '(object == null ? oldObject : object).spec';
   return `(object != null || oldObject != null) && has(${spec}.operatorClass) && ${spec}.operatorClass == '${operatorClass}'`;

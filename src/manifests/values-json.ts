@@ -2,7 +2,7 @@ import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 
-/** The maximum length in characters. While serving, replicas parse such YAML in under 100 ms. */
+/** The maximum length in characters. A replica parses such YAML in under 100 ms. */
 const longestYaml = 64 * 1024;
 
 /**

@@ -6,10 +6,10 @@ export const defaultAdmissionLimits = {
   maxBodyBytes: 20 * mebibyte,
   /** The total size of all bodies in transfer: two of the largest, or thousands of usual size. */
   maxBufferedBytes: 40 * mebibyte,
-  /** The number of bodies in transfer. Beyond it, the server refuses the oldest body. */
+  /** The maximum number of bodies in transfer. Beyond it, the server refuses the oldest body. */
   maxConcurrentBodies: 1024,
   decisions: { maxBytes: 16 * mebibyte, maxReviewBytes: 256 * 1024 },
-  /** The number of connections, proven and unproven; see {@link ConnectionGuard}. */
+  /** The maximum number of connections, proven and unproven; see {@link ConnectionGuard}. */
   maxConnections: 4096,
   /**
    * The number of unproven connections. Beyond it, the server closes the oldest connection. Do not
@@ -18,7 +18,7 @@ export const defaultAdmissionLimits = {
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
-  /** No pod nests deeper, and no pod of 3 MiB has more values. The stack can hold this depth. */
+  /** No pod of 3 MiB exceeds these bounds. The stack can hold `maxDepth` levels. */
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,

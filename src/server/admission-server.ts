@@ -28,7 +28,7 @@ export interface AdmissionServerOptions {
   readonly failed?: Pick<FailedInjections, 'note'>;
 }
 
-/** While `draining`, answers close their connections; while `closing`, requests are refused. */
+/** While `draining`, each answer closes its connection; while `closing`, requests are refused. */
 export type ServerState = 'idle' | 'serving' | 'draining' | 'closing' | 'closed';
 
 export type AdmissionServer = ReturnType<typeof createAdmissionServer>;

@@ -26,7 +26,7 @@ export interface AdmissionRequest {
   readonly oldObject: unknown;
 }
 
-/** Returns the request without its objects; `name` becomes the display name. */
+/** Returns the request without its objects, and with the display name as `name`. */
 export function withoutObjects(request: AdmissionRequest): AdmissionRequest {
   return { ...request, name: displayName(request), object: null, oldObject: null };
 }
@@ -64,7 +64,7 @@ export interface AdmissionDecision {
   readonly warnings?: readonly string[];
   /** Annotations in the audit log under `<webhook name>/<key>`. */
   readonly auditAnnotations?: Readonly<Record<string, string>>;
-  /** The InjectorConfig and configuration hash of the injector that decided, if any. */
+  /** The InjectorConfig and configuration hash of the injector that decided; else absent. */
   readonly injector?: { readonly name: string; readonly hash: string };
   /** The track of `injector` in a rollout; absent outside of rollouts. */
   readonly track?: RolloutTrack;

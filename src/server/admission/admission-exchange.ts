@@ -88,7 +88,7 @@ export function exchange(context: ExchangeContext, request: IncomingMessage, res
   });
   timer = setTimeout(
     () => {
-      // Refuse a body that is incomplete; the answer gets additional time.
+      // Refuse the incomplete body. The client has `answerTimeout` to read the answer.
       timer = setTimeout(() => socket.destroy(), limits.answerTimeout);
       stopReceiving?.();
     },

@@ -2,7 +2,7 @@ import type { AdmissionDecision, AdmissionRequest, ReviewVersion } from './admis
 import type { MalformedReview } from './decode-admission-review.ts';
 import type { HttpAnswer } from '../http/http-answer.ts';
 
-/** Decides one admission. The pipeline answers an exception as an internal error. */
+/** Decides one admission. If the handler throws, the pipeline answers an internal error. */
 export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision | Promise<AdmissionDecision>;
 
 /** A handler, and how the pipeline can cache its decisions. */
@@ -27,9 +27,9 @@ export interface RouteHandler {
 /** A review that would delay other reviews if the main thread decided it. */
 export interface HeavyReview {
   readonly body: Buffer;
-  /** The maximum depth of its objects, in levels. */
+  /** The maximum depth of the review's objects, in levels. */
   readonly maxDepth: number;
-  /** Whether the caller still needs the body; otherwise its memory is transferred. */
+  /** Whether the caller still needs the body. If false, the body's memory is transferred. */
   readonly keepsBody: boolean;
   /** The webhook's timeout in milliseconds, if known. */
   readonly timeout: number | undefined;

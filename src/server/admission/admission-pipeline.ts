@@ -13,7 +13,7 @@ export interface RequestHead {
   /** The URL of the request line, e.g. `/revisions/default/0a1b2c3d/inject?timeout=5s`. */
   readonly url: string;
   readonly contentType: string | undefined;
-  /** In bytes; undefined if the client sent no length. */
+  /** The Content-Length in bytes; undefined if the client did not send it. */
   readonly contentLength: number | undefined;
 }
 
@@ -194,7 +194,7 @@ function timeoutOf(query: string): number | undefined {
   }
 }
 
-/** Larger reviews, in bytes, go to the worker (docs/adr/0005-a-worker-for-large-reviews.md). */
+/** The size in bytes above which a review goes to the worker (docs/adr/0005). */
 const heavyBytes = 128 * 1024;
 
 /** The size in bytes up to which bodies are not scanned, because they are cheap to parse. */

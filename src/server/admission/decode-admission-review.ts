@@ -109,12 +109,12 @@ function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
   return false;
 }
 
-/** Reports whether a JSON value nests deeper than `maxDepth`. Recurses no deeper. */
+/** Reports whether a JSON value nests deeper than `maxDepth`. The recursion stops there. */
 export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
   return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
 }
 
-/** Runs for every pod, so it checks the type before each call and allocates no list. */
+/** Runs for every pod; therefore checks the type before it recurses, and allocates no list. */
 function containerNests(maxDepth: number, container: object): boolean {
   if (maxDepth === 0) return true;
   if (Array.isArray(container)) {

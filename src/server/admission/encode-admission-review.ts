@@ -44,7 +44,7 @@ function cause({ field, message }: { field: string; message: string }): Record<s
   return { reason: 'FieldValueInvalid', message: text, field };
 }
 
-/** The maximum in characters; the API server may truncate longer AdmissionResponse.warnings. */
+/** The maximum length in characters. The API server can truncate longer warnings. */
 const maxWarningLength = 256;
 
 const controlCharacter = /\p{Cc}/u;

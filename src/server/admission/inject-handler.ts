@@ -26,7 +26,7 @@ export type InjectPod = (injector: Injector, request: InjectionRequest) => Injec
 
 /**
  * Decides a review on an inject path. Injects only when a pod is created. Allows any other request
- * with a warning: webhook rules that are too wide cause such requests, which bypass no injection.
+ * with a warning: such a request comes from webhook rules that are too wide, and creates no pod.
  */
 export function decideInjection(
   target: InjectionTarget,

@@ -5,8 +5,8 @@ import { type AdmissionDecision, allowed, type AdmissionRequest } from './admiss
 import type { AdmissionRoute } from './admission-handler.ts';
 
 /**
- * Returns a route that also answers reachability checks of its path (see `pathProbeKeys`). A check
- * passes through the same steps as a pod, up to the decision.
+ * Returns a route that also answers reachability checks of its path (see `pathProbeKeys`). The
+ * server treats a check in the same way as a pod, up to the decision.
  * @param replica the name of this replica in the answer
  */
 export function withPathProbe(route: AdmissionRoute, replica: string): AdmissionRoute {
@@ -22,7 +22,7 @@ export function withPathProbe(route: AdmissionRoute, replica: string): Admission
 
 function answerProbe(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
   if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
-  // In a rollout, answer for the stable configuration, whose certificate serves the tag.
+  // In a rollout, answer for the stable injector, whose certificate the tag's webhook uses.
   const parsed = parseRoute(path);
   if (parsed === undefined || parsed.suffix !== '') return undefined;
   const { tag, stable } = parsed.route;

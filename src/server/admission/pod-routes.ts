@@ -40,7 +40,7 @@ export function podHandler(
   };
 }
 
-/** Serves `/revisions/N/<hash8>/inject` and `/tags/T/N/<hash8>/inject`, with the same answers. */
+/** Serves `/revisions/N/<hash8>/inject` and `/tags/T/N/<hash8>/inject` with equal answers. */
 export function revisionRoute(injectors: InjectorSource, options: PodRouteOptions = {}): AdmissionRoute {
   return {
     kind: 'revision',

@@ -15,7 +15,7 @@ describe('certificatesCheck', () => {
     return certificatesCheck({ all: () => [pair] }, () => at).check();
   };
 
-  it('passes if there is no certificate, because the listener check reports that', () => {
+  it('passes if there is no certificate; the listener check fails instead', () => {
     assert.equal(certificatesCheck({ all: () => [] }, () => new Date()).check(), undefined);
   });
 

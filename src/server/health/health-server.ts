@@ -42,8 +42,8 @@ export function createHealthServer(options: HealthServerOptions) {
         .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     },
   );
-  // The guard closes the oldest connection. Otherwise idle clients could lock out the kubelet,
-  // which would then restart the pod.
+  // The guard closes the oldest connection, so that idle clients cannot lock out the kubelet. A
+  // kubelet that cannot connect restarts the pod.
   const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
   server.on('connection', (socket: Socket) => guard.admit(socket));
 

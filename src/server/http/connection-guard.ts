@@ -146,7 +146,7 @@ export class ConnectionGuard {
     return Math.max(1, Math.floor(this.#crowded / this.#proven.addresses));
   }
 
-  /** Closes the oldest unproven connection, preferably of an address with more than half. */
+  /** Closes the oldest unproven connection, preferably of an address that has more than half. */
   #drop(): void {
     const crowd = this.#crowd !== undefined && this.#isCrowd(this.#crowd) ? this.#crowd : undefined;
     const socket = this.#unproven.oldest(crowd);

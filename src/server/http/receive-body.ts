@@ -43,7 +43,7 @@ export function receiveBody(
     giveUp: () => settle(overBudget()),
   };
 
-  /** Listeners stay registered, because removing them costs more than ignoring events. */
+  /** Whether to ignore events. Listeners stay registered, because removing them costs more. */
   let settled = false;
   function settle(body: ReceivedBody): void {
     if (settled) return;

@@ -18,9 +18,9 @@ export interface ConfigurationLoaderOptions {
 }
 
 /**
- * Loads configurations in a serving process, one at a time. Each configuration first passes a trial
- * in another process (../trial). It then loads in slices, so that a request waits for at most one
- * slice.
+ * Loads configurations in a serving process, one at a time. Each configuration must first pass a
+ * trial in another process (../trial). The loader then works in slices, so that a request waits for
+ * at most one slice.
  */
 export class ConfigurationLoader {
   readonly #options: ConfigurationLoaderOptions;

@@ -9,7 +9,7 @@ import type { MonotonicClock } from '../ports.ts';
 export const defaultSlices = {
   /** The duration of a slice. */
   work: 1,
-  /** A turn of the event loop that takes longer than this is busy, and delays the next slice. */
+  /** A turn of the event loop that takes longer than `busy` is busy, and delays the next slice. */
   busy: 0.3,
   /** The maximum time for which a slice waits. */
   patience: 50,

@@ -61,7 +61,7 @@ describe('FailedInjections', () => {
     assert.deepEqual([failures.list()[0]?.count, reported], [1, 2]);
   });
 
-  it('keeps the sixteen configurations that failed last, and truncates texts', () => {
+  it('keeps the sixteen configurations that failed last, and truncates long text', () => {
     for (let index = 0; index < 20; index++) failures.note(podCreation(), failed(500, `hash${index}`));
     failures.note(podCreation({ name: 'n'.repeat(1000) }), failed(500, 'hash4', 'a'.repeat(5000)));
     assert.deepEqual(

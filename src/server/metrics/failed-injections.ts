@@ -1,6 +1,6 @@
 import { type AdmissionDecision, type AdmissionRequest, displayName } from '../admission/admission-decision.ts';
 
-/** The recent failures of one configuration, with bounded texts. */
+/** The recent failures of one configuration, with truncated texts. */
 export interface FailedInjection {
   readonly injectorConfig: string;
   readonly hash: string;

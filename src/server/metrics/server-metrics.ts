@@ -6,7 +6,7 @@ import { registerMetrics } from './register-metrics.ts';
 export interface ServerReadings {
   readonly inFlight: number;
   readonly bufferedBytes: number;
-  /** The size of cached decisions. */
+  /** The size of the cached decisions, in bytes. */
   readonly rememberedBytes: number;
   readonly connections: number;
   readonly unprovenConnections: number;

@@ -56,7 +56,7 @@ interface KnownReview {
   waiting: number;
 }
 
-/** A depth in levels. No review reaches this depth, because the server refuses deep reviews. */
+/** A depth, in levels, that no review reaches, because the server refuses deep reviews. */
 const maxDepth = 1000;
 
 /** The maximum number of reports; necessary, because clients can send arbitrary tag names. */

@@ -67,7 +67,7 @@ describe('a cached decision of a rollout', () => {
     }
   }
 
-  it("changes when the threshold passes the workload's rank, and changes back with the threshold", async () => {
+  it("changes when the threshold exceeds the workload's rank, and changes back with the threshold", async () => {
     const { send } = webhook();
     const above = (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
     for (let round = 0; round < 3; round++) {
@@ -173,7 +173,7 @@ describe('a heavy review in a rollout', function () {
     [noWorkload, 'stable', 'old'],
     [everyWorkload, 'canary', 'new'],
   ] as const) {
-    it(`that times out is refused, naming the ${track} injector`, async () => {
+    it(`that times out gets a refusal that names the ${track} injector`, async () => {
       // Decodes the review, then blocks.
       const source = `
         const { parentPort } = require('node:worker_threads');

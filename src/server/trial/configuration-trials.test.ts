@@ -171,7 +171,7 @@ describe('the program of the trial process', function () {
     await trials.try(templates({ one: '{{ fail "not you" }}' }));
   });
 
-  it('renders given pods of the cluster, and accepts a configuration that fails for them', async () => {
+  it('renders pods from the cluster, and accepts a configuration that fails for these pods', async () => {
     const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'web' }] } };
     const failing = templates({ one: '{{ fail "not you" }}' });
     const { rehearsal } = await trials.try(failing, [{ kind: 'Deployment shop/web', pod }]);

@@ -78,7 +78,7 @@ export class TrialProcess {
     this.#exited = new Promise((resolve) => {
       // Unlike event exit, event close comes after the end of standard error.
       this.#child.on('close', (code, signal) => {
-        // When memory runs out, V8 ends with SIGABRT, or the kernel sends SIGKILL.
+        // When memory runs out, V8 raises SIGABRT, or the kernel sends SIGKILL.
         const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
         end(isMemory, `ended with ${signal ?? `code ${code}`}`);
         resolve();
@@ -112,7 +112,7 @@ export class TrialProcess {
   /** Kills the process and waits for its end. */
   async end(): Promise<void> {
     this.#isOver = true;
-    // The caller waits, so the process must stay alive.
+    // The caller waits for the child, so the parent must stay alive.
     this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;

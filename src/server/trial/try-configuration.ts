@@ -20,14 +20,14 @@ export interface ToTrial {
 export type FromTrial =
   /** The first message, after the start. */
   | { readonly kind: 'ready' }
-  /** A serialized `ReadConfiguration`, so that its size can be checked. */
+  /** A `ReadConfiguration`, serialized so that its size can be checked. */
   | { readonly kind: 'fine'; readonly configuration: Uint8Array }
   /** A ConfigurationError; `isCostly` is true for a TooCostlyError. */
   | { readonly kind: 'refused'; readonly field: string; readonly message: string; readonly isCostly: boolean };
 
 /**
  * Parses, compiles and renders a configuration in the trial process. Returns any error as a
- * refusal, because it would also occur on the main thread. Never throws.
+ * refusal, because the error would also occur on the main thread. Never throws.
  */
 export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): FromTrial {
   try {

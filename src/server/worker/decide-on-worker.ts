@@ -36,7 +36,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   const { body, maxDepth, timeout = worker.bounds.defaultTimeout } = review;
   // At least 45 % of the timeout is for waiting, and 10 % for returning the answer.
   const allowed = Math.min(worker.bounds.deadline, timeout * 0.45);
-  // These values apply until the thread has decoded the review.
+  // Until the thread has decoded the review, use the version and uid that `splitReview` finds.
   const split = splitReview(body);
   let version: ReviewVersion = split?.version ?? reviewVersions[0];
   let request: AdmissionRequest = { ...unknownRequest, uid: split?.uid ?? '' };

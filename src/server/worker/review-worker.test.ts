@@ -85,7 +85,7 @@ describe('ReviewWorker', () => {
     assert.equal(reasonOf(await decide('loop', 1000)), 'TooSlow');
   });
 
-  it('reads version and uid from the first bytes if the thread did not report them', async () => {
+  it('reads the version and uid from the first bytes if the thread did not report them', async () => {
     const uid = uidOf(1);
     const program = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { for (;;); });`;
     start({ deadline: 300 }, program);

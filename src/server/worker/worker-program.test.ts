@@ -114,7 +114,7 @@ describe('the program of the worker', function () {
     let current = withImage('hello:1');
     const { state, here, elsewhere } = webhook(() => current);
     const body = largeReview();
-    // These injectors share one name and hash, as if hashes collided. The thread cannot cache all.
+    // These injectors share one name and hash, as if hashes collided. The thread caches only four.
     for (const image of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6']) {
       current = withImage(image);
       const patch = /"patch":"([^"]*)"/.exec(await elsewhere(body))?.[1] ?? '';
