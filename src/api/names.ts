@@ -30,7 +30,7 @@ export function signingRequestName(name: string, digest: string): string {
   return `${prefix}-${name}-${digest}`;
 }
 
-/** Returns the name of the immutable ConfigMap of a configuration. @param hash its 8 hex digits */
+/** Returns the name of the immutable ConfigMap of a configuration. @param hash 8 hex digits */
 export function hashedConfigMapName(name: string, hash: string): string {
   return `${prefix}-${name}-${hash}`;
 }
@@ -76,7 +76,7 @@ export function validatorNames(operatorClass: string) {
   };
 }
 
-/** Returns the host by which the API server calls a Service. Its certificate contains the host. */
+/** Returns the host by which the API server calls a Service. The certificate contains the host. */
 export function serviceHostName(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
 }
@@ -113,7 +113,7 @@ export const replicaAnnotations = {
 /** The finalizer of InjectorConfigs. The operator removes webhooks before their other objects. */
 export const finalizer = ownName('cleanup');
 
-/** With value `"true"`, allows the deletion of an InjectorConfig or RevisionTag in use. */
+/** The annotation that, if `"true"`, allows deletion of an InjectorConfig or RevisionTag in use. */
 export const forceDeleteAnnotation = ownName('force-delete');
 
 /** Reports whether the user has allowed the deletion of an object that is in use. */
@@ -122,7 +122,7 @@ export function isDeletionForced({ metadata }: Pick<KubernetesObject, 'metadata'
 }
 
 /**
- * The keys in the ConfigMap of a reachability check. The controller creates it in a dry run with a
+ * The keys in the ConfigMap of a reachability check. The controller dry-runs its creation with a
  * nonce. The probe webhook selects only this ConfigMap, and the replica adds the other keys.
  */
 export const pathProbeKeys = {
@@ -141,7 +141,7 @@ export function pathProbeName(name: string): string {
   return `${probePrefix}${name}`;
 }
 
-/** Reports whether a webhook is a probe webhook. No InjectorConfig may have such a name. */
+/** Reports whether a webhook is a probe webhook. No InjectorConfig can have such a name. */
 export function isPathProbeName(name: string): boolean {
   return name.startsWith(probePrefix);
 }

@@ -15,7 +15,7 @@ import { version } from './version.ts';
 const longRunning = new Set(['operator', 'serve']);
 
 /**
- * The commands. Most are loaded on use; otherwise `serve` would keep the operator's libraries in
+ * The commands. Most are loaded on use, so that `serve` does not keep the operator's libraries in
  * memory (8 MB). `serve` and the engine are loaded immediately, because V8 optimizes modules less
  * if the bundle loads them later.
  */

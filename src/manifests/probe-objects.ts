@@ -13,7 +13,7 @@ import {
 /** The name of the webhook in a probe configuration, which the API server shows in its errors. */
 export const probeWebhookName = `probe.${group}`;
 
-/** The maximum in seconds. A slower webhook would delay every pod and the pass that checks it. */
+/** The maximum timeout in seconds. A slower webhook would delay every pod and the pass. */
 const longestTimeout = 5;
 
 /** Returns the key of a reachability check, from which the name of the probe webhook is derived. */

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ServingPair } from '../certs/verify-chain.ts';
 import type { Rotation } from '../certs/rotation/rotation.ts';
 
-/** The data that a rotation pass writes. If `serving` is absent, the Secret does not change. */
+/** The data that a rotation pass writes. Without `serving`, the serving Secret does not change. */
 export interface CertificateMaterial extends Pick<Rotation, 'stored' | 'caBundlePem'> {
   readonly serving?: ServingPair;
 }

@@ -12,9 +12,9 @@ export const defaultAdmissionLimits = {
   /** The maximum number of connections, proven and unproven; see {@link ConnectionGuard}. */
   maxConnections: 4096,
   /**
-   * The number of unproven connections. Beyond it, the server closes the oldest connection. Do not
-   * set it too low: a client that reconnects costs a handshake, which is far more expensive than an
-   * idle connection.
+   * The maximum number of unproven connections. Beyond it, the server closes the oldest connection.
+   * Keep the maximum high: a client that reconnects costs a handshake, which is far more expensive
+   * than an idle connection.
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
@@ -26,7 +26,7 @@ export const defaultAdmissionLimits = {
   bodyTimeout: 30_000,
   /** The time after bodyTimeout in which the client must read the answer. */
   answerTimeout: 10_000,
-  /** Longer than the API server's 90 s for idle connections: the client must close first. */
+  /** The time to keep an idle connection. API servers must close first; they do after 90 s. */
   keepAliveTimeout: 150_000,
   /** The number of answers per connection. A finite number lets clients find new replicas. */
   requestsPerConnection: Infinity,

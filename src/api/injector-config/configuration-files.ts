@@ -1,4 +1,4 @@
-/** The texts of a configuration, keyed as in its ConfigMap. All but `settings` are Istio's. */
+/** The texts of a configuration, keyed as in its ConfigMap. All except `settings` are Istio's. */
 export interface ConfigurationFiles {
   /** Istio's injector config as YAML: policy, templates, defaultTemplates, selectors … */
   readonly config: string;
@@ -6,6 +6,6 @@ export interface ConfigurationFiles {
   readonly values: string;
   /** MeshConfig as YAML; empty for Istio's defaults. */
   readonly mesh: string;
-  /** {@link InjectionSettings} as JSON: settings that Istio's format has no key for. */
+  /** {@link InjectionSettings} as JSON: settings for which Istio's format has no key. */
   readonly settings: string;
 }

@@ -9,7 +9,7 @@ import {
   list,
 } from '../kubernetes/field-types.ts';
 
-/** The maximum in characters. A ConfigMap (1 MiB) must be able to hold all texts together. */
+/** The maximum length in characters. A ConfigMap (1 MiB) must hold all texts together. */
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 

@@ -4,7 +4,7 @@ import type { WebhookKeys } from './webhook-keys.ts';
 /** Whether to inject native sidecars (init containers with restartPolicy Always). */
 export type NativeSidecars = 'Auto' | 'Enabled' | 'Disabled';
 
-/** The settings of a configuration that Istio's config, values and mesh have no key for. */
+/** The settings of a configuration for which Istio's config, values and mesh have no key. */
 export interface InjectionSettings {
   /** `.Revision` of templates, the value of `istio.io/rev` and of the status annotation. */
   readonly revision: string;

@@ -266,7 +266,7 @@ export const revisionIsImmutable = {
     'spec.revision cannot be set, changed or removed after creation; create another InjectorConfig for the other revision and move the namespaces to it',
 } as const;
 
-/** If the class could change, no operator would delete the old class's objects and finalizers. */
+/** The class cannot change: no operator would delete the old class's objects and finalizers. */
 export function operatorClassIsImmutable(kind: string) {
   return {
     field: 'spec.operatorClass',

@@ -1,6 +1,6 @@
 import type { Condition } from './kubernetes.ts';
 
-/** A condition without its time, which {@link setCondition} adds. */
+/** A condition without lastTransitionTime, which {@link setCondition} adds. */
 export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
 
 /** Sets a condition. Keeps lastTransitionTime while the status is the same, to avoid a write. */

@@ -5,7 +5,7 @@ export interface PodOwner {
   readonly name: string;
 }
 
-/** The name of a CronJob's Job ends with its scheduled minute. */
+/** The name of a CronJob's Job ends with the scheduled minute. */
 const cronJobName = /^(.+)-\d{8,10}$/;
 
 /**

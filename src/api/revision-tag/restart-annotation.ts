@@ -15,9 +15,9 @@ export interface WorkloadRestart {
   readonly at: number;
 }
 
-/** The number of restarts that the annotation keeps; a pod belongs to few families. */
+/** The maximum number of restarts in the annotation. A pod belongs to few families. */
 const mostRestarts = 8;
-/** The maximum length in characters; eight of the longest restarts fit into it. */
+/** The maximum length of the value in characters; eight of the longest restarts fit. */
 const longestValue = 2048;
 
 const targetPattern = /^[a-z0-9-]{1,63}\.[0-9a-f]{8}$/;
@@ -30,7 +30,7 @@ export function formatRestartAnnotation(restarts: readonly WorkloadRestart[]): s
 
 /**
  * Parses {@link restartedAnnotation} into the latest restart of each tag, latest first. Returns an
- * empty list if any part is malformed, because then an author has written the value.
+ * empty list if any part is malformed, because in that case an author wrote the value.
  */
 export function parseRestartAnnotation(value: unknown): readonly WorkloadRestart[] {
   if (typeof value !== 'string' || value === '' || value.length > longestValue) return [];

@@ -76,7 +76,7 @@ export async function observeCertificates(
   };
 }
 
-/** Returns the namespace of the Service in the webhooks; undefined when they have a url. */
+/** Returns the namespace of the Service in the webhooks; undefined when the webhooks have a url. */
 function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
   const services = configurations.flatMap(ourWebhooksOf).map(({ clientConfig }) => clientConfig?.service);
   return services.find((service) => service !== undefined)?.namespace;

@@ -99,7 +99,7 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
   return { ...advice, commands, sentence: `to ${then}: ${commands.join(', and ')}` };
 }
 
-/** Returns a command that makes the change, or an instruction if no command can make it. */
+/** Returns a command that makes the change, or an instruction if there is no such command. */
 export function changeInWords(change: Change, subject: Subject): string {
   if (change.field === 'hostNetwork') return `remove spec.hostNetwork from the pod`;
   const { key, value } = change;

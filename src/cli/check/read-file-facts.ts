@@ -17,7 +17,7 @@ import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
 
-/** Reports whether files contain webhooks or objects that define them, so no cluster is needed. */
+/** Reports whether files contain webhooks or their sources; if so, no cluster is needed. */
 export function bringWebhooks(objects: readonly KubernetesObject[]): boolean {
   return objects.some(({ kind }) => kind === webhookKind || kind === injectorConfigKind || kind === revisionTagKind);
 }
@@ -29,7 +29,7 @@ export function namespacesIn(objects: readonly KubernetesObject[]): Map<string, 
 }
 
 /**
- * Reads facts from files alone: the webhook configurations in them, and those that the operator
+ * Reads facts from files alone: their webhook configurations, and those that the operator
  * would generate for the other InjectorConfigs and RevisionTags.
  * @param operatorNamespace the namespace of the operator; pods in it are never injected
  * @throws ConfigurationError naming the object and the field

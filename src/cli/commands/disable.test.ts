@@ -166,7 +166,7 @@ describe('injector disable and enable', () => {
             ['stable', 'blue', 'sidecar-injector-blue', [true, undefined]],
             ['the canary', 'green', 'sidecar-injector-second', [undefined, true]],
           ] as const) {
-            it(`deletes the webhook of a tag whose pods may get ${side}, and pauses only the revision`, async () => {
+            it(`deletes the webhook of a tag whose pods can get ${side}, and pauses only the revision`, async () => {
               begin();
               if (side === 'the canary')
                 cluster.edit('mutatingwebhookconfigurations', tag, undefined, ({ metadata }) => delete metadata.labels);

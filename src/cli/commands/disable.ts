@@ -22,8 +22,8 @@ const checkIntervalMs = 250;
 
 /**
  * `injector disable`: disables injectors with only a kubeconfig, without the operator. It sets
- * spec.paused first, so that no operator restores the webhooks. Then it deletes the webhooks, which
- * no admission webhook can prevent: the API server calls none for webhook configurations.
+ * spec.paused first, so that no operator restores the webhooks. Then it deletes the webhooks. No
+ * admission webhook can prevent this: the API server calls none for webhook configurations.
  */
 export function disableCommand(terminal: Terminal): Command {
   return switchCommand('disable', 'disable injectors, so that pods start without them').action(

@@ -9,7 +9,7 @@ import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
-/** `--annotation-overrides FILE`, for commands that read Istio's format. It has no such field. */
+/** `--annotation-overrides FILE`, for commands that read Istio's format, which has no such key. */
 export function annotationOverridesOption(): Option {
   const description =
     'YAML file with the fields "preset" (Safe or Istio) and "allow": the annotations and labels that may change more than values (default: preset Istio)';

@@ -145,7 +145,7 @@ async function install(
   return true;
 }
 
-/** @throws Error when another release exists, with the commands to move it */
+/** @throws Error when another release exists, with the commands to move that release */
 function refuseOthers(
   releases: readonly InstalledRelease[],
   present: InstalledRelease | undefined,

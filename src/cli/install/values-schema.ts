@@ -17,7 +17,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-/** The check of each keyword. A value is valid if the keyword does not apply to its type. */
+/** The check of each keyword. A keyword that does not apply to the value's type is ignored. */
 const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean>> = {
   type: (value, rule: string | string[]) => [rule].flat().some((name) => types[name]?.(value) === true),
   enum: (value, rule: unknown[]) => rule.includes(value),

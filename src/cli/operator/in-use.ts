@@ -6,7 +6,7 @@ import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 const listedNames = 10;
 
 /**
- * Returns why an object must not be deleted now and what to do; undefined when it may be deleted.
+ * Returns why an object must not be deleted now and what to do; undefined when deletion is allowed.
  * The usage in the status is up to 30 s old.
  * @param tags the RevisionTags that point to the object
  */

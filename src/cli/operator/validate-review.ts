@@ -24,8 +24,8 @@ const trialMs = 2000;
 /**
  * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses overlaps and
  * objects that cannot be reconciled. A template that does not compile causes only a warning:
- * its references may follow later, the operator does not publish it, and condition TemplatesValid
- * reports the error.
+ * referenced ConfigMaps can follow later, the operator does not publish such a template, and
+ * condition TemplatesValid reports the error.
  * @param known the other objects; while they are absent or not listed, overlaps are not checked
  */
 export async function validateReview(

@@ -10,7 +10,7 @@ describe('rolloutEnd with a real operator', () => {
   });
   afterEach(() => fixture.stop());
 
-  /** Returns the end of the stored tag, after a pass of the operator. */
+  /** Returns `rolloutEnd` of the stored tag, after a pass of the operator. */
   const end = async () => {
     await fixture.reconcileTag('prod');
     return rolloutEnd(parseRevisionTag(fixture.cluster.get('revisiontags', 'prod')), false);

@@ -53,7 +53,7 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
     );
 }
 
-/** Returns why the operator would refuse an action; undefined if it may accept it. */
+/** Returns why the operator would refuse an action; undefined if it can accept the action. */
 function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
   const { name } = tag.metadata;
   if (tag.spec.strategy?.canary === undefined)

@@ -157,7 +157,7 @@ const interval = 200;
  * @param generation the generation of the written tag
  * @param isRollout whether the tag moves in steps
  * @param seconds the time limit
- * @returns why new pods do not get the revision; undefined if they get it
+ * @returns why new pods do not get the revision; undefined if new pods get it
  */
 export async function untilPublished(
   client: Pick<ApiClient, 'find'>,

@@ -70,7 +70,7 @@ export function keysOfTag(installation: Pick<Installation, 'configs'>, tag: Revi
   return configOfTag(installation, tag)?.spec.webhook.keys ?? istioKeys;
 }
 
-/** Returns the revision or tag in a namespace's labels; undefined if it has none. */
+/** Returns the revision or tag in a namespace's labels; undefined if there is none. */
 export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | undefined {
   const injection = namespace[keys.injection];
   if (injection !== undefined) return injection === 'enabled' ? defaultRevision : undefined;

@@ -41,7 +41,7 @@ export interface Stale {
   readonly since: string | undefined;
 }
 
-/** The age after which a Lease is read twice, because clocks differ, in milliseconds. */
+/** The age, in milliseconds, after which a Lease is read twice, because clocks differ. */
 const doubtfulAfter = 20_000;
 /** The time between the reads, in milliseconds; heartbeats are at most 5 s apart. */
 const secondReadAfter = 6_000;
@@ -109,7 +109,7 @@ function processHealth(lease: Lease, isLive: boolean): ProcessHealth {
   };
 }
 
-/** Returns since when a class has no leader; undefined if it has one or Leases are unreadable. */
+/** Returns since when a class has no leader; undefined if a leader is live or unknown. */
 export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClass: string): Stale | undefined {
   const leader = leaders.find((each) => each.operatorClass === operatorClass);
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };

@@ -22,7 +22,7 @@ export interface WorkloadUsage extends PodCounts {
   readonly namespace: string;
   /** `Deployment/web`. */
   readonly workload: string;
-  /** The InjectorConfig that new pods would get, else the one that injected the pods. */
+  /** The InjectorConfig that new pods would get, else the InjectorConfig that injected the pods. */
   readonly injectorConfig: string;
   readonly tag?: string;
   /** Why pods are not current, and the number of pods for each reason. */

@@ -52,7 +52,7 @@ export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavaila
 
 /** Decides reviews of one target on another thread, with higher limits than the handler's. */
 export interface HeavyReviews {
-  /** Reports whether the decision results from a limit that only the main thread has. */
+  /** Reports whether a limit on templates caused the decision. The worker has higher limits. */
   isRetryable(decision: AdmissionDecision): boolean;
   decide(review: HeavyReview): Promise<HeavyVerdict>;
 }

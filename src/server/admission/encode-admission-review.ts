@@ -30,7 +30,7 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** Fits most patches. A new Buffer per patch would use off-heap memory until it is collected. */
+/** Holds most patches. A new Buffer per patch would use off-heap memory until it is collected. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {

@@ -45,7 +45,7 @@ const recheckMs = 60_000;
 
 /**
  * Returns a check that each serving certificate verifies against the authorities in its own Secret.
- * It ignores the webhooks' caBundle and the expiry, because another client's edit of a caBundle, or
+ * It ignores the webhooks' caBundle and the expiry, because otherwise an edit of a caBundle, or
  * an expired certificate, would make every replica unready. A metric reports the expiry.
  */
 export function certificatesCheck(

@@ -19,7 +19,7 @@ export interface HealthServerOptions {
 
 const maxConnections = 100;
 
-/** A time in ms, below the kubelet's default timeout, so that the answer names late checks. */
+/** The time per check in ms, below the kubelet's timeout, so that the answer names late checks. */
 const checkTimeout = 900;
 
 /** Creates the plain HTTP listener for the kubelet and Prometheus. It serves no secrets. */

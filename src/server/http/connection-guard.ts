@@ -129,7 +129,7 @@ export class ConnectionGuard {
       this.#proven.add(socket, address);
       return true;
     }
-    // Make the connection the newest, so that its client can read the answer before it is closed.
+    // Make this the newest connection, so that the client can read the answer before the close.
     this.#proven.remove(socket);
     this.#unproven.remove(socket);
     this.#unproven.add(socket, address);

@@ -5,7 +5,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 
 export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 
-/** A limit, because malformed requests from any client in the cluster could fill the disk. */
+/** Limited, because malformed requests from any client in the cluster could fill the disk. */
 const warningsPerSecond = 20;
 
 /** Counts and logs every admission: allowed reviews at debug, refused and malformed at warn. */
@@ -65,7 +65,7 @@ export function createAdmissionObserver(
   };
 }
 
-/** The maximum number of characters; enough for a refusal, which may quote a long request. */
+/** The maximum length of a string in characters; enough for a refusal that quotes a request. */
 const longest = 1000;
 
 /** Truncates long strings, because names, uids and messages contain text from clients. */

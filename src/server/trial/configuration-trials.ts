@@ -34,13 +34,13 @@ interface RunningTrial extends Trial {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** The maximum number of cached refusals. Applying an object repeatedly costs one trial. */
+/** The maximum number of cached refusals. Applying a refused object again costs no trial. */
 const maxRefused = 64;
 
 /**
- * Tries configurations in another process before this process loads them: parses, compiles and
- * renders one at a time. Starts the other process on demand, and ends it on timeout or when it is
- * idle. A crash of the other process does no harm.
+ * Tries configurations in another process before this process loads them. The other process
+ * parses, compiles and renders one configuration at a time. It starts on demand, and ends on
+ * timeout or when it is idle. A crash of the other process does no harm.
  */
 export class ConfigurationTrials {
   readonly #options: ConfigurationTrialsOptions;

@@ -14,7 +14,7 @@ export const defaultTrialLimits = {
   patience: 60_000,
   /** The heap of the process, in MiB. */
   heapMebibytes: 192,
-  /** The stack, in KiB. The stack of the main thread is larger, and therefore suffices. */
+  /** The stack, in KiB; smaller than the stack of the main thread, which therefore suffices. */
   stackKibibytes: 700,
   /** The size of a parsed configuration in a message, in bytes. */
   maxAnswerBytes: 8 * 1024 * 1024,

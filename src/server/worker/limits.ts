@@ -1,9 +1,9 @@
 import type { InjectorOptions } from '../../inject/injector.ts';
 
 /**
- * The limits of a template on the main thread. If a template exceeds them, the worker renders the
- * pod with higher limits. They allow ten times the cost of Istio's sidecar template, but only a few
- * milliseconds.
+ * The limits of a template on the main thread: ten times the cost of Istio's sidecar template, but
+ * only a few milliseconds. If a template exceeds these limits, the worker renders the pod with
+ * higher limits.
  */
 export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   steps: 20_000,
