@@ -9,7 +9,7 @@ export interface Benchmark {
   readonly file: string;
 }
 
-/** All benchmarks: the folders here that contain a main.ts. */
+/** All benchmarks: the folders of bench/ that contain a main.ts. */
 export const benchmarks: readonly Benchmark[] = readdirSync(import.meta.dirname)
   .sort()
   .filter((folder) => existsSync(join(import.meta.dirname, folder, 'main.ts')))

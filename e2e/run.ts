@@ -3,8 +3,8 @@
  * [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
  * Each scenario prints its checks and a last line `name: figures`. The run prints `N passed, N
  * failed` at the end, and exits with 1 if a scenario failed. Paired scenarios run first, in two
- * queues with a control plane each; their output appears when they end. Then all other scenarios
- * run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by default,
+ * queues with a control plane each; the output of each appears when it ends. Then all other
+ * scenarios run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by default,
  * all run. `--full` runs the size of `make gates`; `--record` writes
  * docs/measurements/SCENARIO.json for each scenario that passes.
  */
@@ -40,7 +40,7 @@ class Run {
     this.#options = options;
   }
 
-  /** Runs pairs first, then other scenarios alone. Never pairs on a user's cluster or to record. */
+  /** Runs paired scenarios first. On a user's cluster or with `record`, runs all of them alone. */
   async runAll(chosen: readonly Scenario[]): Promise<void> {
     const { size, record } = this.#options;
     const mayPair = size === 'short' && !record && !namesOwnCluster(this.#options);
@@ -60,7 +60,7 @@ class Run {
     }
   }
 
-  /** Runs a queue of scenarios on one control plane. `isWhole` prints each output at its end. */
+  /** Runs a queue on one control plane. If `isWhole`, prints a scenario's output when it ends. */
   async #runEach(queue: Scenario[], isWhole: boolean): Promise<void> {
     let shared: Cluster | undefined;
     for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {

@@ -1,6 +1,6 @@
 /**
  * Generates promtool rule tests from scrapes of replicas. The series have the names, labels and
- * values of the scrapes. Each minute adds the growth between the scrapes to counters, not gauges.
+ * values of the scrapes. Each minute, counters (not gauges) grow as between the two scrapes.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -6,7 +6,7 @@ import path from 'node:path';
 export const licenceRules = JSON.parse(readFileSync(path.join(import.meta.dirname, 'licences.json'), 'utf8')) as {
   /** The SPDX identifiers that are allowed. A package under any other licence stops the build. */
   allowed: string[];
-  /** The folders of packages that the npm archive of another package contains, by that package. */
+  /** The folders of packages inside another package's npm archive, by the outer package. */
   rolledUp: Record<string, string[] | undefined>;
   /** The dependencies of bundled packages that are absent from the bundle. */
   leftOut: Record<string, string[] | undefined>;

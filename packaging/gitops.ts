@@ -19,7 +19,7 @@ import { waitForDeployment } from '../e2e/harness/workloads.ts';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import type { Kind } from './health-checks.ts';
 
-/** A step of e2e/scenarios/gitops/states.yaml, which documents the fields. */
+/** An entry of e2e/scenarios/gitops/states.yaml, which documents the fields. */
 interface Step {
   apply?: KubernetesObject;
   call?: string;

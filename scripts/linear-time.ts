@@ -32,12 +32,12 @@ const exceptions: readonly (readonly [file: string, beginning: string, reason: s
 
 interface Checked {
   readonly safe: number;
-  /** The number of expressions that reach the timeout; `--full` has a longer timeout. */
+  /** The number of expressions whose check timed out; `--full` has a longer timeout. */
   readonly undecided: number;
   readonly slow: readonly Slow[];
 }
 
-/** Checks regular expressions. `milliseconds` is the timeout for each expression. */
+/** Checks regular expressions. `milliseconds` is the timeout for checking each expression. */
 function check(expressions: readonly FoundExpression[], milliseconds: number, undecidedIsSlow: boolean): Checked {
   const verdicts = new Map<string, string>();
   const slow: Slow[] = [];

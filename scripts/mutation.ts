@@ -1,7 +1,7 @@
 /**
  * Tests whether the unit tests kill mutants of the code that mirrors Istio: `mutation.ts [--only
  * TEXT] [--sample N]`. mutation/survivors.json lists harmless survivors by reason. Exits with
- * code 1 if less than 85 % are killed, a survivor is not listed, or a listed mutant is killed.
+ * code 1 if less than 85 % die, a survivor is not listed, or a listed survivor is killed.
  */
 import { fork } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -53,7 +53,7 @@ const functionTables = {
   istio: functionsOfFamily('istio'),
 };
 
-/** Returns the curated cases, then half of the count systematic cases, then random cases. */
+/** Returns curated cases, then systematic cases (half of `count`), then random cases. */
 function generate(count: number, seed: number): TemplateCase[] {
   const random = new Random(seed);
   const all = [...systematic(random)];

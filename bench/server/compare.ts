@@ -18,7 +18,7 @@ export interface Comparison {
   readonly ours: number;
   /** ours / bare: the cost of injection as a multiple of a minimal webhook's cost. */
   readonly ratio: number;
-  /** Latencies in milliseconds. `p99Ratio` is `p99`, divided by the p99 of the bare server. */
+  /** Latencies in milliseconds. `p99Ratio` is `p99` divided by the p99 of the bare server. */
   readonly p50: number;
   readonly p99: number;
   readonly p99Ratio: number;

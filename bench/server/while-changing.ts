@@ -46,7 +46,7 @@ const disturbances: readonly Disturbance[] = [
   { name: '19 MiB bodies, decided on the worker', largeTo: paths.worker },
   { name: 'undisturbed, the worker asleep again', pauseBefore: true },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
-  // A thread that decided large bodies itself stays slow for two seconds, even after a pause.
+  // A main thread that handled large bodies stays slow for two seconds, even after a pause.
   { name: 'undisturbed, long after that', pauseBefore: true },
 ];
 

@@ -55,7 +55,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
   };
   const kubeconfig = kubeconfigFor('admin');
   const commands = componentArguments(directory, ports, certificates, kubeconfigFor);
-  // No controller creates the ServiceAccounts that this plugin requires.
+  // Without controllers, the ServiceAccounts that the ServiceAccount plugin requires are missing.
   if (found !== undefined) commands['kube-apiserver'].push('--disable-admission-plugins=ServiceAccount');
   const [first, rest] = [componentNames.slice(0, 2), componentNames.slice(2)];
   const processes = Object.fromEntries(
@@ -95,7 +95,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     auditLog: auditLogFile(directory),
     component,
     restart,
-    /** When the API server was starting (ms since 1970). Until roles load, RBAC denies requests. */
+    /** The API server's starts (ms since 1970), during which RBAC denies requests. */
     starts,
     /** Compacts etcd: discards all older revisions. */
     compact: async (revision: number) => {

@@ -125,7 +125,7 @@ export class ManagedProcess {
     return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
   }
 
-  /** Returns the last log lines that match, after a heading with the file name. */
+  /** Returns the last log lines that `isWanted` accepts, after a heading with the file name. */
   logTail(lines = 25, isWanted: (line: string) => boolean = () => true): string {
     const wanted = this.log().trimEnd().split('\n').filter(isWanted);
     return [`--- the end of ${this.logFile}`, ...wanted.slice(-lines)].join('\n');

@@ -34,7 +34,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
 
 /** Applies a RevisionTag. Waits until it is Ready and the API server uses its webhook. */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
-  // The validating webhook of a replica may see a moment later that the InjectorConfig is Ready.
+  // A replica's validating webhook may learn with a delay that the InjectorConfig is Ready.
   const apply = () => applyObject(client, tag);
   const { metadata } = await waitFor(`RevisionTag ${tag.metadata.name} to be accepted`, apply, { timeout: 5000 });
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
@@ -53,7 +53,7 @@ export async function removeTagAndWebhook(client: ApiClient, name: string): Prom
   await removeTag(client, name);
   await waitFor(`RevisionTag ${name} and its webhook to be deleted`, async () => {
     if ((await client.find(revisionTags, name)) !== undefined) return false;
-    // The webhook of the default tag belongs to an InjectorConfig again.
+    // An InjectorConfig may take over the default tag's webhook configuration.
     const found = await client.find(webhooks, tagWebhookConfiguration(name));
     return !JSON.stringify(found?.['webhooks'] ?? []).includes(`/tags/${name}/`);
   });

@@ -208,9 +208,9 @@ export class ScenarioContext {
 export interface Scenario {
   name: string;
   about: string;
-  /** Whether `make test` runs the scenario: it takes seconds, and often detects mistakes. */
+  /** Whether `make test` runs the scenario, because it takes seconds and often detects mistakes. */
   core?: boolean;
-  /** Whether another scenario may run beside this one: it measures neither durations nor kills. */
+  /** Whether the scenario may run beside another: it checks no durations and no effects of kills. */
   paired?: boolean;
   /**
    * The reason why the scenario must not run on a shared cluster; on the user's own cluster, it

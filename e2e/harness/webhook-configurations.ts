@@ -33,7 +33,7 @@ export async function webhookOf(client: ApiClient, injectorConfig: string): Prom
   return client.get<WebhookConfiguration>(webhooks, objectNames(injectorConfig).webhookConfiguration);
 }
 
-/** Returns the webhooks of a configuration, with replaced parts of `clientConfig`. */
+/** Returns the webhooks of a webhook configuration, with replaced parts of `clientConfig`. */
 export function redirected({ webhooks: all }: WebhookConfiguration, parts: object): Webhook[] {
   return all.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, ...parts } }));
 }

@@ -51,7 +51,7 @@ const changingWorkloads: Case = async (context, audit) => {
   await rollout.check('all other workloads keep the revision that they had before', await rollout.renewed(), share);
   await rollout.ask('resume', 'on');
   const makers = await rollout.pausedAt(55, 'v2');
-  // A workload counts for a minute after its last pod ended, as a restart may leave no pods.
+  // A workload counts for a minute after its last pod ended, because a restart may end all pods.
   // Until then, 6 of 10 workloads get the canary instead of 5 of 9.
   const stillCounts = Date.parse((await rollout.state()).stepStartedAt ?? '') - gone < 60_000;
   const known = [...workloads.names, ...(stillCounts ? [outside] : [])];
@@ -160,7 +160,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
 const failingAnyway: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'partly', count: 4 });
   const { workloads } = rollout;
-  // The operator compares the canary with the pods at the start of the rollout: recreate none then.
+  // The operator compares the canary with the pods at the start of the rollout, so stop the churn.
   await workloads.close();
   const failing = rollout.nameBeside(rollout.ranked()[2] ?? '', 'after');
   await workloads.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });

@@ -33,12 +33,12 @@ export const certsCommands: Scenario = {
 
 const name = 'commands';
 const names = objectNames(name);
-/** Durations so long that every renewal in this scenario is a requested one. */
+/** Durations so long that the operator renews certificates only on request. */
 const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPeriod: '60s' };
 
 type RunningOperator = Awaited<ReturnType<typeof startScaledOperator>>;
 
-/** Starts an operator without pods. In its certificate times, a minute passes in a second. */
+/** Starts an operator that has no pods and divides the durations of certificates by 60. */
 async function startScaledOperator(context: ScenarioContext) {
   const { namespace, username, startOperator } = await context.install({ operator: { followPods: false } });
   const operator = await startOperator({ flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'] });
@@ -259,7 +259,7 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** Renews as the runbook says: publishes the old and new authorities, then replaces the files. */
+/** Renews as the runbook says: the caBundle gets both authorities, then the files change. */
 async function checkRenewal(webhook: ServedWebhook, injected: () => Promise<boolean>): Promise<void> {
   const { context, path } = webhook;
   const before = (await webhook.shake('first')).leaf?.fingerprint256;

@@ -5,7 +5,7 @@ import { paths } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { runInShell, type Said } from '../harness/shell.ts';
 
-/** The expected output and exit code of listed commands; 124 if the test stops it. Default: 0. */
+/** Expected outputs and exit codes (default 0; 124 for a command that the test stops). */
 const expected: [command: RegExp, output: RegExp, code?: number][] = [
   [/get injectorconfigs/, /\ndefault +default +True +Serving +\d+s /],
   [/check deployment\/sleep/, /Injected/],

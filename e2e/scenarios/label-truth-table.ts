@@ -133,7 +133,7 @@ async function storedPods({ client }: ScenarioContext, namespaces: readonly stri
   return new Map(pods.map((pod) => [`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`, pod]));
 }
 
-/** Returns the injectors that a pod's annotation names; adds the containers if they differ. */
+/** Returns the injectors that a pod's annotation names; adds its containers if they disagree. */
 function injectorsOf(pod: Pod): string[] {
   const annotation = pod.metadata.annotations?.['sidecar-injector.io/config'] ?? '';
   const named = annotation.split(',').flatMap((entry) => (entry === '' ? [] : [entry.replace(/\.[0-9a-f]{8}$/, '')]));

@@ -113,7 +113,7 @@ async function choose({ context }: RotatingCluster, provider: Provider): Promise
   await applyObject(context.client, markedConfig(name, 'one', { certificate }));
 }
 
-/** Chooses the next provider; chooses the old provider again once the new root is published. */
+/** Chooses the next provider; chooses the old provider again once the bundle has the new root. */
 async function checkReverted(cluster: RotatingCluster, before: Provider, next: Provider): Promise<void> {
   const { context, observer } = cluster;
   const old = observer.common();

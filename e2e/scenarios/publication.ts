@@ -189,7 +189,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
 }
 
 const configName = 'edited';
-// A frozen replica delays one request of the API server per connection by this timeout.
+// A frozen replica delays one request of the API server per connection by `timeoutSeconds`.
 const webhook = { timeoutSeconds: 5 };
 
 class Published {

@@ -157,7 +157,7 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
   }
 }
 
-/** Kills a replica. Checks that an edit waits until its Lease expires. Returns how long, in ms. */
+/** Kills a replica. Checks that an edit waits until the replica's Lease expires. Returns the ms. */
 async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
   const { client } = context;
   const [victim] = replicas.webhooks;

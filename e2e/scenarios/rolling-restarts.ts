@@ -90,7 +90,7 @@ async function killController(
   return failover;
 }
 
-/** Kills a replica. Checks that its requests and connections outnumber or equal the lost pods. */
+/** Kills a replica. Checks that no more pods are lost than it had requests and connections. */
 async function killWebhook(context: ScenarioContext, replicas: Replicas, losses: Losses, index: number) {
   const victim = replicas.webhooks[index % replicas.webhooks.length];
   if (victim === undefined) throw new Error('there is no webhook replica');

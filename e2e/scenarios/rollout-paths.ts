@@ -46,7 +46,7 @@ export const rolloutPaths: Scenario = {
 /** Writes a webhook path with v1 and a canary. Returns the route when the path is active. */
 type Publish = (canary: string, threshold: string, shadow?: boolean) => Promise<RolloutRoute>;
 
-/** Returns a function that uses the Service and CA bundle in the webhook of v1, which is stable. */
+/** Returns a function that uses the Service and CA bundle of v1's webhook. v1 is stable. */
 function publisherFor(context: ScenarioContext, namespace: string): Publish {
   const { client } = context;
   const clientConfigOf = async (name: string) => (await webhookOf(client, name)).webhooks[0]?.clientConfig;

@@ -103,7 +103,7 @@ async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
   return isMet(cluster, staged, leaf.firstSeen);
 }
 
-/** Waits for a connection with the new certificate. Reports whether one came earlier, too. */
+/** Waits for a connection after all replicas changed. Reports whether one came earlier, too. */
 async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<string, number>): Promise<boolean> {
   const all = Math.max(...firstSeen.values());
   const during = await cluster.apiServerHandshakes(began, all);

@@ -50,7 +50,7 @@ export const rotationWithTags: Scenario = {
   },
 };
 
-/** Rotates both authorities. Moves the tag once `to` is in phase `target`. Returns both phases. */
+/** Rotates both CAs. Moves the tag once `to` is in phase `target`. Returns both CAs' phases. */
 async function moveInRotation(cluster: RotatingCluster, to: string, target: string): Promise<string[]> {
   const { client } = cluster.context;
   const nonces = await Promise.all(

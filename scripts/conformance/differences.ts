@@ -21,7 +21,7 @@ export interface PodDifference {
   readonly reason: string;
   /** Whether the class may contain many rows. */
   readonly common?: true;
-  /** Reports whether a row belongs to the class, whatever the result of the engine is. */
+  /** Reports whether a row belongs to the class, independent of the engine's result. */
   readonly applies: (context: PodContext) => boolean;
   /** Returns a result (a pod, or `{ message }` for a denial) without the differing parts. */
   readonly without: (result: JsonObject, context: PodContext) => JsonObject;

@@ -99,7 +99,7 @@ func chosen(cases []Case, most int) []Case {
 	for progress := true; progress && len(result) < most; {
 		progress = false
 		for _, key := range order {
-			// These groups have many values to check.
+			// The groups `validateAnnotations` and `MergeProxyConfig` have many values to check.
 			taken, share := 0, 1
 			if group, _, _ := strings.Cut(key, " "); group == "validateAnnotations" || group == "MergeProxyConfig" {
 				share = 4

@@ -9,11 +9,11 @@ export interface Slow {
 
 /** The maximum factor per doubled length of linear growth, with a margin for errors. */
 const mostPerDoubling = 2.6;
-/** The least time at the full length that counts. Faster runs are ignored. */
+/** The least time at the full length for which growth is measured. Faster runs are ignored. */
 const leastMilliseconds = 4;
-/** The maximum milliseconds of the short length. If it takes longer, the full length is skipped. */
+/** The limit in ms for the short length. If a run exceeds it, the full length is skipped. */
 const mostAtFirst = 25;
-/** The number of attempts, all of which must grow too much. In each, the fastest round counts. */
+/** A run is too slow if it grows too much in all attempts. The fastest round of each counts. */
 const attempts = 4;
 const rounds = 5;
 

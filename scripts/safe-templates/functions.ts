@@ -5,7 +5,7 @@ import { signatures } from '../template-recorder/functions.ts';
 /** The kind of an expression's result. */
 export type Kind = 'text' | 'bool' | 'number' | 'list' | 'map' | 'any';
 
-/** All functions by the kind of the result; for `any`, that of an argument or its elements. */
+/** All functions by the kind of the result; `any` is the kind of an argument or of its elements. */
 const names: Readonly<Record<Kind, string>> = {
   text: `abbrev abbrevboth adler32sum annotation appendMultusNetwork applicationPorts b32dec b32enc b64dec b64enc base camelcase cat clean date dateInZone date_in_zone dir directory duration
     durationRound env excludeInboundPort excludeInterfaces ext formatDuration hello html htmlDate htmlDateInZone includeInboundPorts indent initials join js kebabcase kindOf kubevirtInterfaces

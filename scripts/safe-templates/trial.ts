@@ -23,12 +23,12 @@ const podsPerTemplate = 3;
 /** The interval between templates whose pods are all checked, even without a difference. */
 const sample = 8;
 
-/** Returns the source of random choices for the template with a number. */
+/** Returns the source of random choices for template number `index`. */
 export function randomOf(seed: number, index: number): Random {
   return new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
 }
 
-/** Returns the template with a number, and its authors. Equal seeds give equal results. */
+/** Returns template number `index`, and its authors. Equal seeds give equal results. */
 export function casesOf(
   seed: number,
   index: number,
@@ -40,7 +40,7 @@ export function casesOf(
   return { template, authors };
 }
 
-/** Tries the template with a number. */
+/** Tries template number `index`. */
 export function tryNumber(subject: Subject, seed: number, index: number, figures: Figures): Leak | undefined {
   const { template, authors } = casesOf(seed, index);
   const trial = new Trial(subject, template, figures);
@@ -112,7 +112,7 @@ export class Trial {
     }
   }
 
-  /** Names that other authors' texts also yield count as the template's, as in `3 | seq`. */
+  /** A name that other authors' texts also yield counts as the template's, as in `3 | seq`. */
   #firstDifference({ author, pod }: Injected, reference: JsonObject, words: OwnWords): string | undefined {
     let made: ReadonlySet<string> | undefined;
     const has = (name: string): boolean => {

@@ -17,7 +17,7 @@ export interface WorkerTask {
   readonly from: number;
   readonly to: number;
   readonly step: number;
-  /** The maximum number of leaks to shrink and show. If `stop` is set, the search then ends. */
+  /** The maximum number of leaks to shrink and show. If `stop` is set, the search ends there. */
   readonly show: number;
   readonly stop: boolean;
 }
@@ -94,7 +94,7 @@ function shownLeak({ template, path, author, other }: Leak, index: number): Show
   return { index, path, template, author: JSON.stringify(author) + against };
 }
 
-/** Returns the leak of a template; undefined if it does not load. */
+/** Returns the leak of a template; undefined if the template does not load. */
 function leakOf(template: string, authors: readonly Author[]): Leak | undefined {
   try {
     return new Trial(subject, template, noFigures()).leak(authors);

@@ -211,7 +211,7 @@ const methods = {
     for (const answer of questions.get(id)?.answers.values() ?? []) answer(false);
     questions.delete(id);
   },
-  /** Asks the owner about each matching write, until the owner holds one or calls `release`. */
+  /** Asks the owner about each matching write, until the owner holds a write or calls `release`. */
   ask(id: number, match: RequestClass): void {
     methods.hold(id, { match: { client: 'none' }, after: Infinity });
     questions.set(id, { match, answers: new Map() });

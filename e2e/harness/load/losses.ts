@@ -23,15 +23,15 @@ export class Losses {
     this.#audit = audit;
   }
 
-  /** Reports on creations answered since a time (ms since 1970), or in another interval. */
+  /** Reports on creations answered since a time (ms since 1970), or in a {@link Stretch}. */
   report(since: number | Stretch = {}) {
     const stretch = typeof since === 'number' ? { answeredSince: since } : since;
     return reportLoad(this.#load, this.#audit.events(), stretch);
   }
 
   /**
-   * Waits until enough creations were answered since a time (milliseconds since 1970), or in
-   * another interval. Checks that none was lost; returns their number. After a fault, use
+   * Waits until enough creations were answered since a time (milliseconds since 1970), or in a
+   * {@link Stretch}. Checks that none was lost; returns their number. After a fault, use
    * `askedSince`, because creations that the fault affected may be answered late.
    */
   async checkNone(statement: string, since: number | Stretch): Promise<number> {

@@ -11,7 +11,7 @@ export interface PodLoadOptions {
   namespace: string;
   /** The number of pods that the load itself creates per second; default 30. */
   perSecond?: number;
-  /** The number of pods that a ReplicaSet also recreates; default 5. */
+  /** The number of pods of the ReplicaSet, which recreates deleted pods; default 5. */
   replicaSetPods?: number;
   /** Returns the defect of a stored pod; undefined if the pod is correct. */
   inspect: (pod: Pod) => PodDefect | undefined;
@@ -114,7 +114,7 @@ export class PodLoad {
   async #turnOver(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      // If the API server is unavailable, the next round repeats the step.
+      // If the API server is unavailable, the next round tries again.
       await this.#inspectAndDelete().catch(() => undefined);
     }
   }

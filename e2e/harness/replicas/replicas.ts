@@ -199,7 +199,7 @@ export class Replicas {
     });
   }
 
-  /** Scales to one spare pod per Deployment, because new replicas start before old ones end. */
+  /** Keeps one spare pod per Deployment, because new replicas start before old replicas end. */
   async #scale(webhooks: number, controllers: number): Promise<void> {
     const { workloads } = this.installation;
     const needed = new Map<ChartWorkload, number>();

@@ -49,7 +49,7 @@ export class RightsUsed {
   }
 }
 
-/** Returns the verbs that a request needs: server-side apply needs `create`, too, if it creates. */
+/** Returns the verbs that a request needs. An apply that creates an object also needs `create`. */
 function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }

@@ -21,7 +21,7 @@ interface CertificateStatus {
   rotateRequest?: { nonce: string; state: string };
 }
 
-/** Durations. An hour passes in a minute: leaves live for a minute, confirmation takes 2 s. */
+/** Durations, which the operator divides by 60: leaves live a minute, confirmation takes 2 s. */
 export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
 export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 

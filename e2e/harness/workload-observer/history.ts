@@ -32,7 +32,7 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
 }
 
 /**
- * Counts, at each restart, workloads that have not been whole for `wholeMs`. Returns the maximum.
+ * Returns the maximum number of workloads that, at a restart, were not yet whole for `wholeMs`.
  *
  * @param wholeMs how long a restarted workload must be whole, in milliseconds of observer time
  */

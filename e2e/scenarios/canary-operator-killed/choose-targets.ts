@@ -7,7 +7,7 @@ export interface Trial {
   readonly targets: readonly RolloutWrite[];
   /** Whether the killed leader restarts immediately, or only after another controller leads. */
   readonly isRestarted: boolean;
-  /** Whether another leader is killed near the end of a timed pause. */
+  /** Whether a leader is also killed near the end of a timed pause. */
   readonly isKilledInPause?: boolean;
 }
 

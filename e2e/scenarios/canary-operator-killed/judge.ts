@@ -15,7 +15,7 @@ import { describeWrite, isPlanned, tag } from './writes.ts';
 
 /**
  * The milliseconds by which a pause may end late, because a new leader first reads the cluster.
- * Times without a leader and stalls are added. A repeated pause would end later (`latePart`).
+ * Times without a leader and stalls count extra. A repeated pause would end later (`latePart`).
  */
 const tardyMs = 12_000;
 
@@ -55,7 +55,7 @@ const stepRules: Readonly<Record<string, Rule>> = {
       return threshold < before ? [`the share shrank from ${before} to ${threshold}`] : [];
     });
   },
-  // Use the pods. In a failing step, some workloads of the share may not have got a canary pod.
+  // Use the pods. In a failing step, some workloads of the share may lack a canary pod.
   'a share is exact': eachStep(({ weight, canary, ends }, _index, _states, { workloads }) => {
     const share = Math.ceil((workloads * weight) / 100);
     const isRight = ends === 'Failed' ? canary.length <= share : canary.length === share;

@@ -96,7 +96,7 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
   ]);
 }
 
-/** Delays the ready pods, so that the remaining pause is only half as long as planned. */
+/** Dates the readiness of pods later, so that only half of the planned pause remains. */
 function withShortPause(history: RolloutHistory, step: StepSeen): RolloutHistory {
   const index = history.steps.indexOf(step);
   const evidence = (endOfStep(statesOf(history), index)?.at ?? 0) - (step.pauseMs ?? 0) / 2;

@@ -224,7 +224,7 @@ function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: stri
   return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];
 }
 
-/** Returns the second of the rollback, in milliseconds since 1970. */
+/** Returns the time of the rollback (ms since 1970), rounded down to a second. */
 function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
   const first = writes.find(({ state }) => state?.phase === 'RolledBack');
   return first === undefined ? undefined : Math.floor(first.at / 1000) * 1000;

@@ -69,7 +69,7 @@ export class Trials {
 
 /** The number of Deployments whose pods are being recreated when a new leader starts. */
 const unseen = 3;
-/** The elapsed part of a timed pause at the kill. Late kills make a repeated pause detectable. */
+/** The fraction of a timed pause before the kill. Late kills make a repeated pause detectable. */
 const latePart = 0.85;
 
 /** Runs a rollout. Kills the leader after each target write, before it receives the response. */

@@ -125,7 +125,7 @@ const planned = [
   /^patch deployments work-\d+$/,
 ];
 
-/** Reports whether a rollout makes such writes. Includes the usage statistics of new leaders. */
+/** Reports whether a write belongs to a rollout, or to the usage statistics of a new leader. */
 export function isPlanned({ verb, resource, name, restart }: RolloutWrite): boolean {
   // The only change of a workload is its restart.
   if (resource === 'deployments' && restart === undefined) return false;

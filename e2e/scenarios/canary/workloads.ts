@@ -19,7 +19,7 @@ import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './p
 /**
  * The number of pods deleted per round, and the duration of a round in milliseconds. If `restMs` is
  * set, a pod is not deleted until its readiness has been unchanged for that many milliseconds.
- * Otherwise, no pod on a slow machine would live long enough to count.
+ * Without `restMs`, pods on a slow machine might not live long enough to count.
  */
 interface Churn {
   readonly pods: number;
@@ -125,7 +125,7 @@ export class Workloads {
     return checkNoneLost(this.#context, [this.pods.lost()]);
   }
 
-  /** Waits until each Deployment has pods of one InjectorConfig; returns those of `maker`. */
+  /** Waits until each Deployment's pods have one InjectorConfig. Returns `maker`'s Deployments. */
   async settled(maker: string): Promise<string[]> {
     const makers = await waitFor(
       'every Deployment to have pods of one InjectorConfig',

@@ -30,7 +30,7 @@ export async function difference(client: ApiClient, setting: Surroundings, [plai
 /**
  * Returns the pod that the API server would store if the engine alone had injected it. The request
  * is the plain pod, from the same workload in a namespace without injection, with the identity of
- * the injected pod. The engine injects it here; a dry run then adds the API server's defaults.
+ * the injected pod. The test injects this pod; a dry run then adds the API server's defaults.
  */
 async function expectedPod(client: ApiClient, setting: Surroundings, plainPod: Pod, injected: Pod): Promise<unknown> {
   const { injector, nodes, proxyConfigs = [], scratch } = setting;

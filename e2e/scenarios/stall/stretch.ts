@@ -71,7 +71,7 @@ interface LeaseFigures {
   readonly holders: string[];
   readonly transitions: number;
   readonly renewals: number;
-  /** The longest time between two renewals, or from the last one to the end, in milliseconds. */
+  /** The longest time between two renewals, or from the last renewal to the end, in ms. */
   readonly longestGap: number;
 }
 

@@ -114,7 +114,7 @@ func runCAInjector(ctx context.Context, kubeconfig string) error {
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		return err
 	}
-	// As before version 1.19, replace all other CAs; later versions append theirs.
+	// Replace all other CAs, as versions before 1.19 do. Later versions append their CA.
 	if err := utilfeature.DefaultMutableFeatureGate.Set("CAInjectorMerging=false"); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Command health judges Kubernetes objects like Argo CD and Flux. It reads scripts and objects as
+// Command health judges Kubernetes objects as Argo CD and Flux do. It reads scripts and objects as
 // JSON from standard input, and writes the verdict of both tools on each object.
 package main
 
@@ -21,7 +21,7 @@ type input struct {
 	Lua string `json:"lua"`
 	// Flux is one entry of `spec.healthCheckExprs` of a Kustomization.
 	Flux kustomize.CustomHealthCheck `json:"flux"`
-	// Objects are what the API server stored.
+	// Objects are the objects as the API server stored them.
 	Objects []json.RawMessage `json:"objects"`
 }
 
@@ -43,7 +43,7 @@ func main() {
 	judged := []output{}
 	for _, raw := range given.Objects {
 		object := &unstructured.Unstructured{}
-		// Both decode objects from the API server with whole numbers as int64.
+		// Both tools decode objects from the API server with whole numbers as int64.
 		if err := object.UnmarshalJSON(raw); err != nil {
 			fail(err)
 		}
