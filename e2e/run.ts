@@ -4,8 +4,8 @@
  * Each scenario prints its checks and a last line `name: figures`. The run prints `N passed, N
  * failed` at the end, and exits with 1 if a scenario failed. Paired scenarios run first, in two
  * queues with a control plane each; the output of each appears when it ends. Then all other
- * scenarios run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by default,
- * all run. `--full` runs the size of `make gates`; `--record` writes
+ * scenarios run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by
+ * default, all run. `--full` runs the size of `make gates`; `--record` writes
  * docs/measurements/SCENARIO.json for each scenario that passes.
  */
 import { parseArgs } from 'node:util';

@@ -77,7 +77,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       return authority;
     },
 
-    /** Renews as `cmctl renew` does. Waits for issuances in progress, because they would cancel the request. */
+    /** Renews like `cmctl renew`, after issuances in progress, which would cancel the request. */
     renew: async (name: string, namespace: string): Promise<void> => {
       // cert-manager writes the same status, so retry conflicts.
       await waitFor('the renewal to be requested', async () => {

@@ -210,7 +210,7 @@ export interface Scenario {
   about: string;
   /** Whether `make test` runs the scenario, because it takes seconds and often detects mistakes. */
   core?: boolean;
-  /** Whether the scenario may run beside another: it checks no durations and no effects of kills. */
+  /** Whether the scenario may run beside another: it checks neither durations nor kills. */
   paired?: boolean;
   /**
    * The reason why the scenario must not run on a shared cluster; on the user's own cluster, it

@@ -8,7 +8,7 @@ export interface Said {
   readonly text: string;
 }
 
-/** Runs a shell script as a user does. `isEndless` stops the script after 2 s, with exit code 124. */
+/** Runs a shell script as a user does. `isEndless` stops the script after 2 s (exit code 124). */
 export async function runInShell(
   script: string,
   environment: NodeJS.ProcessEnv,

@@ -61,7 +61,7 @@ const patience = 60_000;
  * Kills the leader between the write at `position` of a rotation and the response. Checks how the
  * rotation continues. Returns the milliseconds from the kill to the end of the rotation.
  *
- * @param isRestarted whether the leader restarts immediately, or only after another controller leads
+ * @param isRestarted whether the leader restarts immediately, or after another controller leads
  */
 async function killAfterWrite(
   cluster: RotatingCluster,

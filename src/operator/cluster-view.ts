@@ -137,7 +137,7 @@ export class ClusterView {
     return (webhook && injectorConfigOf(webhook)) ?? statedTarget(this.tags.get(tag));
   }
 
-  /** Returns the operator class that owns a webhook configuration, unless it is our own class. */
+  /** Returns the operator class that owns a webhook configuration; undefined for our own class. */
   otherClassAt(webhookConfiguration: string): string | undefined {
     const { labels } = this.mutatingWebhooks.get(webhookConfiguration)?.metadata ?? {};
     const operatorClass = labels?.[labelNames.operatorClass];

@@ -48,7 +48,7 @@ export interface ReplicaReport {
   readonly isDraining: boolean;
   /** Hashes of the configurations that the replica has in memory. */
   readonly hashes: readonly string[];
-  /** SHA-256 of the certificate that the replica serves, in hex; absent while it has none. */
+  /** SHA-256 of the certificate that the replica serves, in hex; absent if there is none. */
   readonly certificate?: string;
 }
 
@@ -95,7 +95,7 @@ export interface OperatorMetrics extends WatchObserver {
   certificateExpires?(name: string, notAfter: Date, caNotAfter: Date): void;
   /** The result for a leaf or authority: replaced (`success`), refused, not written (`failed`). */
   certificateRotated?(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void;
-  /** A staged authority begins to sign, this many seconds after it was staged. */
+  /** A staged authority begins to sign. @param seconds the time since it was staged */
   authorityConfirmed?(seconds: number): void;
   /** A pod was not injected. `injectorConfig` is empty if no InjectorConfig selects the pod. */
   podNotInjected?(injectorConfig: string, reason: string): void;

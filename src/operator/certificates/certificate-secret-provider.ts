@@ -9,7 +9,7 @@ const requiredKeys = 'tls.crt (the certificate, then intermediates), tls.key and
 
 /**
  * Implements `spec.certificate.provider: Secret`: watches the user's Secret, and checks the
- * certificate as the API server does. @param namespace the only one whose Secrets we read
+ * certificate as the API server does. @param namespace the only namespace whose Secrets we read
  */
 export function secretProvider(
   secrets: FollowedObjects,

@@ -18,7 +18,7 @@ describe('The host of spec.webhook.url', () => {
   const message = (holder: string): RegExp =>
     new RegExp(`^False/HostTaken: spec\\.webhook\\.url: InjectorConfig ${holder} has the host ${host} too, .*`);
 
-  it('belongs to the first InjectorConfig, and passes to the second one once the first is deleted', async () => {
+  it('belongs to the first InjectorConfig, and moves to the second one once the first is deleted', async () => {
     await fixture.install('first', at('a'));
     await fixture.install('second', at('b'));
     assert.equal(urlOf('second'), undefined);

@@ -15,7 +15,7 @@ type ClaimContext = Pick<PassContext, 'view' | 'settings' | 'targets'>;
 
 /** The hosts at which a webhook may call an InjectorConfig, besides the name of its Service. */
 export interface HostClaim {
-  /** The hosts of live webhooks, and the host of `spec.webhook.url` unless it is refused. */
+  /** The hosts of live webhooks, and the host of `spec.webhook.url` unless that host is refused. */
   readonly hosts: readonly string[];
   /** The refusal if another InjectorConfig has the host of `spec.webhook.url`. */
   readonly taken: Finding | undefined;

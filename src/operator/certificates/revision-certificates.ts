@@ -33,7 +33,7 @@ export interface RevisionCertificatesOptions extends PassContext {
 /** Passes the spec of an InjectorConfig to the rotation, and reports the results to users. */
 export class RevisionCertificates {
   readonly #options: RevisionCertificatesOptions;
-  /** The last call of `release` per InjectorConfig: the provider kept, the monotonic time in ms. */
+  /** By InjectorConfig: `kept` and the monotonic time, in ms, of the last call of `release`. */
   readonly #released = new Map<string, { kept: string | undefined; at: number }>();
 
   constructor(options: RevisionCertificatesOptions) {

@@ -144,7 +144,7 @@ export class SigningRequestProvider implements CertificateProvider {
     return object && observedRequest(object);
   }
 
-  /** Creates the request, unless an earlier attempt already did. */
+  /** Creates the request, unless an earlier attempt has created it. */
   async #make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
     const request = this.#request(config, pending);
     const { name = '' } = request.metadata;

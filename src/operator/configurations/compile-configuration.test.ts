@@ -50,7 +50,7 @@ describe('ConfigurationCompiler', () => {
   const istio = (image: string): string =>
     `policy: enabled\ntemplates:\n  sidecar: |\n    ${template(image).replaceAll('\n', '\n    ')}\n`;
 
-  it("compiles the texts of Istio's ConfigMaps, and compiles them again when a text changes", async () => {
+  it("compiles the data of Istio's ConfigMaps, and compiles again when the data changes", async () => {
     const texts = { config: istio('a'), values: '{}', mesh: 'trustDomain: a\n' };
     const compiler = compilerReading(texts);
     const refers = config(1, { configFrom, meshConfigFrom });

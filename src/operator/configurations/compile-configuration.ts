@@ -21,7 +21,7 @@ export interface CompiledConfiguration {
   readonly files: ConfigurationFiles;
   readonly hash: string;
   readonly templates: number;
-  /** Warnings of the compilation and of the injection of typical pods. */
+  /** Warnings from the compilation and from the injection of typical pods. */
   readonly doubts: readonly string[];
 }
 

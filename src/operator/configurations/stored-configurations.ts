@@ -23,7 +23,7 @@ export class StoredConfigurations {
     this.#context = context;
   }
 
-  /** Applies the ConfigMaps of the published and, if it compiles, the current configuration. */
+  /** Applies a ConfigMap for the published and, if it compiles, for the current configuration. */
   async store(
     config: InjectorConfig,
     compiled: CompiledConfiguration | undefined,

@@ -106,7 +106,7 @@ export function createReconcilers(parts: ReconcilerParts) {
   metrics.usageFrom?.(() => usage.figures());
   const reportedUsage = settings.followPods === false ? uncounted : usage;
   const follow = (resource: ResourceKind): FollowedObjects => new FollowedObjects({ ...followed, resource });
-  // One instance per provider, since an instance stops the watches that its provider does not need.
+  // One instance per provider: each stops the watches that its own provider does not need.
   const trust = (): TrustedAuthorities =>
     new TrustedAuthorities({ ConfigMap: follow(configMaps), Secret: follow(secrets) }, namespace);
   const providers = {

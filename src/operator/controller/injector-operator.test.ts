@@ -24,7 +24,7 @@ describe('InjectorOperator', () => {
     assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is set')));
   });
 
-  it('publishes when the owner appears', async () => {
+  it('publishes once the owner exists', async () => {
     await cluster.launch('one', { owner: 'injector' });
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.get('injectorconfigs', 'blue')?.status !== undefined);

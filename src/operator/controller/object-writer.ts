@@ -19,7 +19,7 @@ export interface ObjectWriterOptions extends Pick<ObjectApplierOptions, 'clock'>
 
 /**
  * Writes and deletes our objects of any kind. Remembers a digest of each object's last desired
- * state, to distinguish updates from repairs. Adds writes to the view, so that none is repeated.
+ * state, to distinguish updates from repairs. Adds written objects to the view.
  */
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;

@@ -107,7 +107,7 @@ export class RevisionProducer {
     findings.Narrowed = narrowed;
     findings.publishedHash = hash;
     const live = reports.replicas(name);
-    // Without reports, the number is unknown, for example until the Leases are listed.
+    // `servedBy` is unknown while there are no reports, for example until the Leases are listed.
     if (live.length > 0 || finding?.reason === 'NoReplica') {
       findings.servedBy = live.filter(({ hashes }) => hashes.some((each) => each === hash)).length;
     }

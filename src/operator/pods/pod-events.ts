@@ -216,7 +216,7 @@ export interface PodStores extends FollowedStores {
   readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
 }
 
-/** The maximum age, in ms, of pods that a new leader examines although they existed before. */
+/** The maximum age, in ms, of the existing pods that a new leader examines. */
 const unwatchedMs = 60_000;
 /** The resolution of the API server's timestamps, in milliseconds. */
 const secondMs = 1000;

@@ -48,9 +48,9 @@ const servesSchema = z.record(
 );
 
 /**
- * Returns the metadata of a replica's Lease (coordination.k8s.io/v1), and how many InjectorConfigs
- * it omits. Omits the last entries by name if they do not fit: the leader then waits for this
- * replica, which delays publications but is safe.
+ * Returns the metadata of a replica's Lease (coordination.k8s.io/v1), and the number of omitted
+ * InjectorConfigs. Omits the last InjectorConfigs by name if the report is too large: the leader
+ * then waits for this replica, which delays publications but is safe.
  */
 export function replicaLeaseMetadata(
   identity: string,

@@ -31,7 +31,7 @@ export interface ReplicaOptions extends FollowingParts {
  */
 const lingerMs = 15_000;
 
-/** The delay, in ms, before an unrelated certificate is used. A repair takes about a second. */
+/** The delay, in ms, before an unrelated pair is used. The leader may repair it within a second. */
 const unrelatedDelayMs = 3000;
 
 /** The delay, in ms, before the retry of a load that failed with a temporary error. */
@@ -241,7 +241,7 @@ export class Replica implements NodeSource {
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
-    // Serve the pair for late calls, but accept an unrelated pair after a recreation.
+    // Still serve the pair in memory, but accept an unrelated pair if the Secret is recreated.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
@@ -292,8 +292,8 @@ export class Replica implements NodeSource {
 }
 
 /**
- * Reports whether the authorities of a pair do not verify the valid certificate in memory. Since
- * rotations overlap, another client wrote such a pair, or this replica missed a whole rotation.
+ * Reports whether the valid certificate in memory fails verification by the authorities of a pair.
+ * A rotation keeps the old authority, so another client wrote the pair, or we missed a rotation.
  */
 export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
   const certificatePem = inMemory?.certificatePem ?? '';

@@ -54,7 +54,7 @@ describe('the annotation with shadow reports', () => {
     ['is not a list', '{}'],
     ['has a negative count', JSON.stringify([{ ...whole[0], failed: -1 }])],
     ['has a count above the limit', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
-    ['has a count that is a text', JSON.stringify([{ ...whole[0], compared: '5' }])],
+    ['has a count that is text', JSON.stringify([{ ...whole[0], compared: '5' }])],
     ['has an error that is too long', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
     ['has too many fields', JSON.stringify([{ ...whole[0], changed: Array.from({ length: 21 }, () => 'a') }])],
     ['has too many bytes', JSON.stringify(whole) + ' '.repeat(5000)],

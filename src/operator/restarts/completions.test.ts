@@ -100,7 +100,7 @@ describe('Completions', () => {
     assert.equal(completions.of(record(false, [])).completeSince, undefined);
   });
 
-  it('keeps a restart overtaken until the next restart for that tag', () => {
+  it('treats a restart as overtaken until the next one for that tag', () => {
     const completions = new Completions();
     const overtaken = () => [...completions.of(record(true)).overtaken];
     completions.note(record(true, [first, logs]), 2000);

@@ -42,7 +42,7 @@ export class Completions {
     }
     const isSame = before?.restarts[0]?.at === latest.at;
     const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
-    // The first observation shows no progress. Progress after completion is not the restart's.
+    // The first observation shows no progress. Ignore progress after the restart is complete.
     const isRestarting = since === undefined && longest === undefined;
     const hasProgressed = isSame && isRestarting && record.progress > before.furthest;
     this.#known.set(key, {
@@ -56,7 +56,7 @@ export class Completions {
     });
   }
 
-  /** Records that a tag's target has changed, so the restart does not count if it changes back. */
+  /** Records that the restart no longer counts: the tag's target changed, perhaps back again. */
   overtake(record: WorkloadRecord, tag: string): void {
     const key = workloadKey(workloadOf(record));
     const known = this.#known.get(key);

@@ -72,7 +72,7 @@ describe('a PodDisruptionBudget', () => {
     assert.equal(covers(expression('app', 'In', values.slice(0, 100))), false);
   });
 
-  it('allows no disruption until its controller has observed it', () => {
+  it('allows no disruption while its status is out of date', () => {
     const allowed = (status: object, metadata: object = {}) =>
       recordOfBudget(budget({ selector: {} }, status, metadata)).disruptionsAllowed;
     assert.equal(allowed({ observedGeneration: 1 }), 0);

@@ -37,7 +37,7 @@ const retryShare = 2;
 const uncertainMs = 60_000;
 /** How long to keep an entry after its back-off, in milliseconds. */
 const forgetAfterMs = 3_600_000;
-/** If this many workloads of a namespace fail, its other workloads will probably fail too. */
+/** The number of failures in a namespace from which its other workloads probably fail too. */
 const manyInNamespace = 3;
 /** The maximum length of a message, in characters: some policies return pages of text. */
 const maxMessageLength = 512;
@@ -93,7 +93,7 @@ export class FailedRestarts {
   }
 
   /**
-   * Returns, by key, the records read before failed writes that may have restarted the workload.
+   * Returns the workloads, by key, as read before failed writes that may have restarted them.
    * @param followed returns the watched version; a newer version shows whether the write is stored
    */
   uncertain(followed: WorkloadLookup['get']): ReadonlyMap<string, WorkloadRecord> {

@@ -201,9 +201,9 @@ function* podsByWorkload({
   return found;
 }
 
-/** A pod with more container restarts counts as crashing, even while it runs between crashes. */
+/** The number of container restarts above which a pod crashes, even if it is running just now. */
 const restartsAllowed = 2;
-/** A crashing pod restarts more often per hour: the kubelet's back-off is at most 5 minutes. */
+/** The restarts per hour that a crashing pod exceeds: the kubelet backs off for 5 min at most. */
 const restartsAnHour = 4;
 const hourMs = 3_600_000;
 

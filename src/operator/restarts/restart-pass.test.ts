@@ -9,7 +9,7 @@ describe('the restart pass', () => {
 
   const current = (): string => `old.${fixture.hash('old')}`;
 
-  it('restarts a stale workload by annotating its pod template, and reports it', async () => {
+  it('annotates the pod template of a stale workload, and reports the restart', async () => {
     await fixture.begin();
     fixture.workload('web');
     const before = fixture.cluster.get('deployments', 'web', 'shop');

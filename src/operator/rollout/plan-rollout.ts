@@ -96,7 +96,7 @@ export function planRollout(situation: RolloutSituation): TagPlan {
     const unfinished = finishPending(situation, plain, state);
     if (unfinished !== 'replan') return unfinished;
   }
-  // A return to stable needs no evidence.
+  // A return to stable needs no list of pods.
   if (pods === undefined && !returnsToStable) {
     // A pending state that `finishPending` rejected is outdated.
     if (state === undefined || isPending) return unchanged;

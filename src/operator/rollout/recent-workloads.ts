@@ -48,7 +48,7 @@ export class RecentWorkloads {
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
   }
 
-  /** Drops pods in namespaces that are being deleted, because they must not count as evidence. */
+  /** Drops pods in namespaces that are being deleted, because a rollout must not count them. */
   inLiveNamespaces(groups: Iterable<PodGroup>): PodGroup[] {
     return [...groups].filter(({ traits }) => !this.#isBeingDeleted(traits.namespace));
   }

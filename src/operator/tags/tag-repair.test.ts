@@ -33,7 +33,7 @@ describe('the webhook of a tag, damaged by another client,', () => {
       assertRestored();
     });
 
-    it('gets the labels that a rotation needs back from a new leader', async () => {
+    it('regains, under a new leader, the labels that a rotation needs', async () => {
       fixture.cluster.edit(plural, 'sidecar-injector-tag-prod', undefined, ({ metadata }) => {
         metadata.labels = {};
       });

@@ -57,7 +57,7 @@ export class TagStatusWriter {
     return stored ?? object;
   }
 
-  /** Returns what the live webhook names. Tag and InjectorConfig `default` share one webhook. */
+  /** Returns the live webhook's target. Tag and InjectorConfig `default` share one webhook. */
   liveTarget(name: string): LiveTarget | undefined {
     const { targets, view } = this.#options;
     const config = targets.current(name);
@@ -66,7 +66,7 @@ export class TagStatusWriter {
   }
 
   /**
-   * Writes the status with all findings. Resolves with the shortest of the waits, in milliseconds.
+   * Writes the status with all findings. Resolves with the shortest of `waits`, in milliseconds.
    * @param state the state of the rollout, if this pass has planned a rollout
    */
   async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {

@@ -17,7 +17,7 @@ const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as con
 /** The findings of a pass over a tag. If a finding is absent, its condition stays unchanged. */
 export type TagFindings = FindingsOf<(typeof required | typeof exceptional)[number]>;
 
-/** The configuration that the live webhook of a tag names. */
+/** The InjectorConfig and configuration hash that the live webhook of a tag names. */
 export interface LiveTarget {
   readonly config: InjectorConfig;
   readonly hash: string;

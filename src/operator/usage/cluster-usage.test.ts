@@ -158,7 +158,7 @@ describe('ClusterUsage', () => {
     assert.equal(usage.injectorConfig('blue')?.injected?.current, 29);
   });
 
-  it('follows published and deleted webhooks', async () => {
+  it('follows created and deleted webhooks', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     read(blue, keep(pod('a', 'blue.aaaaaaaa')));
@@ -212,7 +212,7 @@ describe('ClusterUsage', () => {
     assert.equal(relists, 1);
   });
 
-  it('keeps at most 2 KB per pod, even if no two are equal', async function () {
+  it('keeps at most 2 KB per pod, even if all pods differ', async function () {
     this.timeout(60_000);
     if (globalThis.gc === undefined) {
       const { setFlagsFromString } = await import('node:v8');

@@ -50,7 +50,7 @@ interface Counting {
   /** All InjectorConfigs, even if they have another operator class or do not parse. */
   configs: ReadonlySet<string>;
   subjects: ReadonlySet<string>;
-  /** The number of relevant names when the list of pods began. */
+  /** The number of relevant label and annotation names when the list of pods began. */
   names: number;
   /** When all pods and namespaces had been listed, according to `clock.monotonic`. */
   since?: number;

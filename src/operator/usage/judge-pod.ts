@@ -26,7 +26,7 @@ export interface PodJudgement {
 /** The inputs of a judgement. */
 export interface JudgementSources {
   readonly webhooks: Pick<SelectingWebhookIndex, 'selecting'>;
-  /** Returns undefined for an unknown InjectorConfig, and {@link foreign} if it is not ours. */
+  /** Returns undefined if there is no such InjectorConfig; {@link foreign} for another class. */
   readonly familyOf: (injectorConfig: string) => FamilyMember | typeof foreign | undefined;
   /** Returns the decision rules of a webhook's configuration; undefined before they are loaded. */
   readonly rulesOf: (webhook: SelectingWebhook) => DecisionRules | undefined;
@@ -94,7 +94,7 @@ export function judgePod(
   return judgements;
 }
 
-/** Reports whether the first of two webhooks wins: a published one does, else the smaller id. */
+/** Orders two webhooks: a webhook that names a configuration comes first, then the smaller id. */
 function isBefore(one: SelectingWebhook, other: SelectingWebhook): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;

@@ -63,7 +63,7 @@ function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
   return [...workloads.values()];
 }
 
-/** Returns the first values in the order of their texts, without sorting all values. */
+/** Returns the first {@link listedNames} values, ordered by `text`, without sorting all values. */
 function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
   const found: { readonly value: T; readonly text: string }[] = [];
   for (const value of values) {

@@ -34,11 +34,11 @@ export interface WebhookFacts {
 export type WebhookDecision = {
   /** The condition `WebhookReady`; undefined means that it stays unchanged. */
   readonly finding: Finding | undefined;
-  /** Whether the decision may change without a user, for example when replicas have loaded. */
+  /** Whether the decision may change without an edit, for example when a replica catches up. */
   readonly isPending: boolean;
 } & (
   | { readonly action: 'apply'; readonly hash: string }
-  /** `hash`: the published configuration, for which the rest of the spec may be applied. */
+  /** `hash`: the published configuration; the webhook may still get other fields of the spec. */
   | { readonly action: 'keep'; readonly hash?: string | undefined }
   /** `hash`: the configuration to which tags can point. */
   | { readonly action: 'leave'; readonly hash?: string | undefined }

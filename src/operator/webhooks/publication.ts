@@ -32,7 +32,7 @@ export interface PublicationInput {
 export interface PublicationOutcome {
   /** The condition `WebhookReady`; undefined if it stays unchanged. */
   readonly finding: Finding | undefined;
-  /** The hash that is published after the pass. `before` is the hash from before the pass. */
+  /** The published hash after the pass. `before` is the published hash before the pass. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
   /** The condition `Narrowed`; undefined if it stays unchanged. */
