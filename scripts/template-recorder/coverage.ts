@@ -97,7 +97,7 @@ export class Coverage {
     }
   }
 
-  /** Reports whether coverage, failures and variety suffice. A small `count` needs only the nodes. */
+  /** Whether coverage, failures and variety suffice. A small `count` needs only the nodes. */
   isComplete(count: number): boolean {
     const failing = this.#failed / this.#count;
     const nodes = nodeTypes.every((type) => this.#nodes.has(type));
