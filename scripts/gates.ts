@@ -11,7 +11,7 @@ interface Gate {
   readonly name: string;
   readonly about: string;
   readonly command: readonly string[];
-  /** The printed lines to record: all, or those that match; gates without it write their own file. */
+  /** The printed lines to record: all, or those that match; without it, gates write their file. */
   readonly keepPrinted?: true | RegExp;
   readonly environment?: Readonly<Record<string, string>>;
 }
