@@ -175,7 +175,7 @@ describe('ConfigurationCompiler', () => {
     });
     const recorded = { ...bomb, status: statusWith('TooCostly') };
     assert.deepEqual([(await refusalOf(recorded)).message, tried], ['recorded', 1]);
-    // A new generation with the same texts produces the same configuration.
+    // A new generation with the same template produces the same configuration.
     const sameTexts = { ...config(2, { templates: { sidecar: template('a') } }), status: recorded.status };
     assert.deepEqual([(await refusalOf(sameTexts)).message, tried], ['recorded', 1]);
     const edited = { ...config(3, { templates: { sidecar: template('b') } }), status: recorded.status };

@@ -4,7 +4,7 @@ import { Refusals } from './refusals.ts';
 import { RevisionEvents } from './revision-events.ts';
 
 describe('Refusals', () => {
-  it('reports a refusal once per topic, and again after a pass without it', () => {
+  it('reports a refusal once per topic, and again after it had ended', () => {
     const notes: string[] = [];
     const logger = capturingLogger();
     const refusals = new Refusals(new RevisionEvents({ record: (_object, { note }) => notes.push(note) }), logger);

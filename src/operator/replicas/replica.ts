@@ -31,7 +31,7 @@ export interface ReplicaOptions extends FollowingParts {
  */
 const lingerMs = 15_000;
 
-/** The delay, in ms, before an unrelated pair is used. The leader may repair it within a second. */
+/** The delay, in ms, before an unrelated pair is used. The leader repairs a Secret in about 1 s. */
 const unrelatedDelayMs = 3000;
 
 /** The delay, in ms, before the retry of a load that failed with a temporary error. */
@@ -241,7 +241,7 @@ export class Replica implements NodeSource {
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
-    // Still serve the pair in memory, but accept an unrelated pair if the Secret is recreated.
+    // Still serve the pair in memory, but accept an unrelated pair for a recreated InjectorConfig.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => this.#collect(name));
   }

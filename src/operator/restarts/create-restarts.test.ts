@@ -34,7 +34,7 @@ describe('judgedPath', () => {
     ['returns the path of a shadow step', webhook(inShadow), judge(), inShadow],
     ['returns only the path of a URL', webhook(`https://host:1${atRest}`), judge(), atRest],
     ['returns null if there is no webhook', undefined, undefined, null],
-    ['returns null if no webhook is live, and none has a hash', undefined, judge({ hash: undefined }), null],
+    ['returns null if neither a webhook nor a hash exists', undefined, judge({ hash: undefined }), null],
     ['returns null for the webhook of another tag', webhook(atRest, 'other'), undefined, null],
     ['returns null if pods are judged by another tag', undefined, judge({ tag: 'other' }), null],
     ['returns undefined before pods are judged', webhook(atRest), undefined, undefined],

@@ -60,7 +60,7 @@ describe('FailedRestarts', () => {
     assert.equal(backOffOf('web'), 60_000);
   });
 
-  it('returns the truncated message, and if it is a failure', () => {
+  it('returns the truncated message and `isFailure`', () => {
     fail('web', { message: 'x'.repeat(5000) });
     fail('db', { reason: 'Conflict', message: 'modified' });
     const [web, db, other] = ['web', 'db', 'other'].map((name) => failedRestarts.holdOf(keyOf(name)));

@@ -201,7 +201,7 @@ function* podsByWorkload({
   return found;
 }
 
-/** The number of container restarts above which a pod crashes, even if it is running just now. */
+/** The number of container restarts above which a running pod, too, counts as crashing. */
 const restartsAllowed = 2;
 /** The restarts per hour that a crashing pod exceeds: the kubelet backs off for 5 min at most. */
 const restartsAnHour = 4;

@@ -33,7 +33,7 @@ describe('the webhook of a tag, damaged by another client,', () => {
       assertRestored();
     });
 
-    it('regains, under a new leader, the labels that a rotation needs', async () => {
+    it('regains the labels for rotations under a new leader', async () => {
       fixture.cluster.edit(plural, 'sidecar-injector-tag-prod', undefined, ({ metadata }) => {
         metadata.labels = {};
       });

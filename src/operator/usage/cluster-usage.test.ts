@@ -158,7 +158,7 @@ describe('ClusterUsage', () => {
     assert.equal(usage.injectorConfig('blue')?.injected?.current, 29);
   });
 
-  it('follows created and deleted webhooks', async () => {
+  it('follows updated and deleted webhooks', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     read(blue, keep(pod('a', 'blue.aaaaaaaa')));

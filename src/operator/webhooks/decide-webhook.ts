@@ -34,7 +34,7 @@ export interface WebhookFacts {
 export type WebhookDecision = {
   /** The condition `WebhookReady`; undefined means that it stays unchanged. */
   readonly finding: Finding | undefined;
-  /** Whether the decision may change without an edit, for example when a replica catches up. */
+  /** Whether the decision may change without an edit, for example when replicas report. */
   readonly isPending: boolean;
 } & (
   | { readonly action: 'apply'; readonly hash: string }

@@ -33,7 +33,7 @@ const maxRetryMs = 30_000;
 /**
  * Runs the reachability check before a webhook is created, again after a withdrawal, and before it
  * moves to another endpoint (Service, port or url). Skips the check for a new path or certificate,
- * which replicas report, and for a lost webhook, because pods then get no sidecar.
+ * which replicas report, and for a deleted webhook: until it is back, pods get no sidecar.
  */
 export class ReachabilityCheck {
   readonly #options: ReachabilityCheckOptions;

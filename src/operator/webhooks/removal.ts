@@ -34,7 +34,7 @@ export class Removal {
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
-      // A watch event triggers the next pass. If the event is lost, this delay does.
+      // A watch event triggers the next pass. If the event is lost, this delay triggers it.
       return servingGraceMs;
     }
     // Keep serving until the tags have moved their workloads to stable, which triggers a pass.
