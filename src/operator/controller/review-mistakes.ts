@@ -63,7 +63,7 @@ export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets)
   return config === undefined ? [] : tagOverlaps(tag, before, config, targets.claims());
 }
 
-/** Reports whether replicas still load an edit; a tag may then move to the InjectorConfig. */
+/** Reports whether replicas still load an edit; this does not stop a tag from moving to it. */
 function isBeingEdited({ status }: InjectorConfig): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.reason === 'WaitingForReplicas' && status?.config?.hash !== undefined;
