@@ -1,6 +1,6 @@
 /**
  * The error for a certificate policy, name or provided certificate that can never work. Retry
- * only after the user has changed it. `src/certs` may not import the API's ConfigurationError.
+ * only after the user has changed it. `src/certs` must not import the API's ConfigurationError.
  * Callers prepend their own path to `field`.
  */
 export class CertificatePolicyError extends Error {

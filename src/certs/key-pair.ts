@@ -14,7 +14,7 @@ export interface CertifiedKey {
   readonly privateKeyPem: string;
 }
 
-/** Generates an RSA key pair of `bits` bits. Callers pass it in, because its results are random. */
+/** Generates an RSA key pair of `bits` bits. Callers provide it, because results are random. */
 export type GenerateKeyPair = (bits: number) => Promise<KeyPair>;
 
 const generateAsync = promisify(generate);

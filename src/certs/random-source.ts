@@ -1,4 +1,4 @@
-/** Returns `size` random bytes, like `randomBytes` of node:crypto; callers provide it. */
+/** Returns `size` random bytes, like `randomBytes` of node:crypto; callers provide the function. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 /**

@@ -35,7 +35,7 @@ export class ServingCertificates {
     return [];
   }
 
-  /** Removes the pair of a deleted InjectorConfig. Keep the pair if only the Secret is deleted. */
+  /** Removes the pair of a deleted InjectorConfig. Do not call this if only the Secret is gone. */
   remove(owner: string): void {
     this.#byOwner.delete(owner);
   }

@@ -39,7 +39,7 @@ interface Write {
 /** The minimum time between two forced writes of one object, in milliseconds. */
 const forceIntervalMs = 1000;
 
-/** Kinds that may be recreated. Webhooks may not: while one is missing, pods start uninjected. */
+/** Kinds that may be recreated. Never webhooks: without a webhook, pods start uninjected. */
 const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**

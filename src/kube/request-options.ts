@@ -28,7 +28,7 @@ export interface ListOptions extends ReadOptions {
 export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
   /** Called when the server accepts the watch (status 200), before any event. */
   onOpen?: (() => void) | undefined;
-  /** The server ends the stream after this many seconds. */
+  /** The number of seconds after which the server ends the stream. */
   timeoutSeconds?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 export interface DeleteOptions extends RequestOptions {
-  /** The uid that the object must have; otherwise the result is a Conflict. */
+  /** The uid that the object must have. If the object has another uid, the result is a Conflict. */
   uid?: string | undefined;
   resourceVersion?: string | undefined;
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
@@ -66,7 +66,7 @@ export interface WatchEvent<T = KubernetesObject> {
   object: T;
 }
 
-/** The identity of an object; a complete object fits too. */
+/** The identity of an object; callers may also pass a complete object. */
 export interface ObjectKey {
   apiVersion: string;
   kind: string;

@@ -50,7 +50,7 @@ export class Transport {
   async send(request: TransportRequest): Promise<http.IncomingMessage> {
     const response = await this.#attempt(request);
     if (response.statusCode !== 401) return response;
-    // The token may have been replaced; new authenticators read it again.
+    // The token may have been replaced; new authenticators read the token again.
     response.resume();
     this.#forgetCredentials();
     return this.#attempt(request);
@@ -66,7 +66,7 @@ export class Transport {
     try {
       return await this.#exchange(request, credentials);
     } catch (error) {
-      // The server closed an idle connection when we reused it, so it did not process the request.
+      // The server closed an idle connection when we reused it, so the request was not processed.
       if (!(error instanceof StaleConnection) || request.method === 'POST') throw error;
       return await this.#exchange(request, credentials);
     }

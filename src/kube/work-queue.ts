@@ -3,7 +3,7 @@ import type { Clock } from './ports.ts';
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** The longest back-off in milliseconds; default 1,000,000 as in client-go. The first is 5. */
+  /** The longest back-off, in ms (the first takes 5 ms); default 1,000,000 as in client-go. */
   maximumMs?: number;
   /** The number of retries over all keys before the limit of 10 a second applies; default 100. */
   burst?: number;
@@ -91,7 +91,7 @@ export class WorkQueue {
     this.#retryAt.clear();
   }
 
-  /** Resolves with the next key, or undefined after {@link stop}; end each with {@link done}. */
+  /** Resolves with the next key, or undefined after {@link stop}. Call {@link done} for each. */
   take(): Promise<string | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
     const key = this.#ready.shift();

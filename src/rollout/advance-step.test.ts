@@ -39,7 +39,7 @@ describe('A rollout pauses', () => {
     assert.equal(tag.see(60, { pods: healthy() }), 'Promoted/Promoted');
   });
 
-  it('and still judges pods, next when a pod would become late', () => {
+  it('and runs the next pass when a pod would become late', () => {
     const tag = TagHistory.begun(untilResumed);
     const pods = { stable: readyPods(100), canary: [...readyPods(3), ...unreadyPods(1, 100)] };
     assert.equal(tag.see(110, { pods }), 'Paused/UntilResumed');

@@ -80,7 +80,7 @@ function withShare(state: ActiveState, moment: Moment): ActiveState {
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
-/** Returns why the canary must be rolled back, without counting `leftOut` of its failing pods. */
+/** Returns why the canary must be rolled back. Does not count `leftOut` of its failing pods. */
 function faultOf(
   { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
   { analysis }: CanaryStrategy,

@@ -113,7 +113,7 @@ describe('evidenceAt', () => {
     assert.deepEqual([seconds(pods, 1, 0), seconds(pods, 2, 0), seconds(pods, 3, 0)], [70, 80, 90]);
   });
 
-  it('counts from the start of the step for pods that were ready before it', () => {
+  it('counts from the start of the step for pods that were ready earlier', () => {
     assert.equal(seconds(readyPods(3), 3, 500), 560);
   });
 

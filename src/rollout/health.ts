@@ -51,7 +51,7 @@ type FailingShare = Pick<PodCounts, 'failing' | 'total'>;
  * Returns a message if the share of failing canary pods exceeds the share of failing stable pods by
  * more than `maximumFailingPercent` percentage points, and undefined otherwise.
  * @param before the stable pods when the rollout began. Once less than half as many remain, it is
- *   enough that the canary is within the bound of `before`. Earlier, this would hide a bad canary.
+ *   enough that the canary is within the bound of `before`. With more, this would hide a bad one.
  */
 export function worsening(
   canary: FailingShare,

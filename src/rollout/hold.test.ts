@@ -49,7 +49,7 @@ describe('A rollout with a new leader', () => {
     assert.equal(course(pass(state, 70, { workloads: few })), 'Progressing/StepStarted 20 % of 96: 20');
   });
 
-  it('begins immediately when it knows as many workloads, or more', () => {
+  it('begins immediately when it knows at least as many workloads', () => {
     assert.equal(course(pass(resting, 11)), 'Progressing/StepStarted 20 % of 100: 20');
     assert.equal(course(pass(resting, 11, { workloads: workloads(101) })), 'Progressing/StepStarted 20 % of 101: 21');
   });

@@ -7,7 +7,7 @@ import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transit
 /** The reason while a rollout waits until all workloads are known. */
 export const countingReason = 'CountingWorkloads';
 
-/** Why a step cannot begin yet. */
+/** The reason why a step cannot begin yet, and when it can begin at the latest. */
 export type Hold = Omit<Evidence, 'phase'>;
 
 /**
@@ -22,7 +22,7 @@ export function isIncomplete(
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
 }
 
-/** Returns why a step cannot begin: workloads are missing, so its share cannot be measured. */
+/** Returns the hold while workloads are missing, so that the step's share cannot be measured. */
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,
@@ -35,7 +35,7 @@ export function holdOf(
   return { reason: countingReason, message, at };
 }
 
-/** Begins a rollout at its first step, or waits at stable until that share can be measured. */
+/** Begins a rollout at its first step, or waits at stable until its share can be measured. */
 export function startOrWait(
   state: RolloutState,
   canary: RolloutRevision,

@@ -43,7 +43,7 @@ export interface RolloutObservation {
   readonly desired?: RolloutRevision;
   /** The configuration of the stable revision; absent while it is not known. */
   readonly stable?: RolloutRevision;
-  /** Why the canary is no longer served; absent if it is served, or if that is not known yet. */
+  /** The reason why the canary is no longer served; absent if the canary is or may be served. */
   readonly gone?: string;
   readonly workloads: readonly ObservedWorkload[];
   /**
@@ -54,9 +54,9 @@ export interface RolloutObservation {
   /** The number of workloads in the rest of the status; used only while there is no state. */
   readonly workloadsBefore?: number;
   readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
-  /** The number of failed injections of this canary since the rollout began. */
+  /** The number of failed injections of the canary since the rollout began. */
   readonly injectionErrors: number;
-  /** The replicas' comparisons of exactly this pair of configurations. */
+  /** The replicas' comparisons of the current stable configuration with the current canary. */
   readonly shadow?: ShadowReport;
   /** The value of the action annotation. */
   readonly action?: string;

@@ -15,7 +15,7 @@ export class RestartBounds {
   readonly #bounds: RestartStrategy;
   readonly #restarting = new Map<string, Restarting>();
   readonly #byNamespace = new Map<string, Map<string, Restarting>>();
-  /** The keys of the workloads that use a disruption budget, by its `namespace/name`. */
+  /** The keys of the workloads that use a disruption budget, by the budget's `namespace/name`. */
   readonly #workloadsOf = new Map<string, Set<string>>();
   /** The messages for each namespace, and for the cluster (''), shared by all waiting workloads. */
   readonly #messages = new Map<string, string>();

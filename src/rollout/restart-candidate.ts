@@ -6,7 +6,7 @@ import type { RolloutWorkload } from '../routing/workload-key.ts';
 export interface RestartProgress {
   /** The time since which all pods are available and up to date, in milliseconds since 1970. */
   readonly completeSince?: number | undefined;
-  /** The longest time for which the workload was complete after that restart, in milliseconds. */
+  /** The longest time for which the workload was complete since the restart, in milliseconds. */
   readonly completedFor?: number | undefined;
   /** When the number of new or available pods last grew, in milliseconds since 1970. */
   readonly progressedAt?: number | undefined;
@@ -35,7 +35,7 @@ export interface KeyedWorkload extends RolloutWorkload {
   readonly key: string;
 }
 
-/** A reason, outside its pods, why a workload is not restarted now. */
+/** The reason why a workload is not restarted, if its pods are not the reason. */
 export interface RestartHold {
   readonly reason: string;
   readonly message: string;
@@ -50,9 +50,9 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** The configuration that new pods would get, as `N.<hash8>`. */
   readonly target: string;
   readonly restarted?: OwnRestart | undefined;
-  /** The number of crashing pods that this restart created. */
+  /** The number of crashing pods that the restart `restarted` created. */
   readonly crashing?: number | undefined;
-  /** The number of pods without a sidecar that this restart created. */
+  /** The number of pods without a sidecar that the restart `restarted` created. */
   readonly uninjected?: number | undefined;
   /** The type of `spec.strategy` or `spec.updateStrategy`. */
   readonly updateType?: string | undefined;
@@ -67,7 +67,7 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** Whether any of its pods has a canary that was rolled back. */
   readonly rolledBack?: boolean;
   readonly hold?: RestartHold | undefined;
-  /** A reason, outside the workload, why the operator never restarts it. */
+  /** The reason why the operator never restarts the workload, if other fields do not show it. */
   readonly leftOut?: RestartHold | undefined;
   /** Whether the workload comes last, because many writes fail in its namespace. */
   readonly isDeferred?: boolean;

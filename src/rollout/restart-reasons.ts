@@ -23,7 +23,7 @@ export function isRestartable(kind: string): boolean {
   return restartable.has(kind);
 }
 
-/** Returns why the operator never restarts a workload; undefined if it can restart it. */
+/** Returns why the operator never restarts a workload; undefined if a restart is possible. */
 export function whyNever(candidate: RestartCandidate): Why | undefined {
   const { kind, updateType, partition = 0, restarted, target } = candidate;
   const because = (reason: string, message: string): Why => ({ reason, message });

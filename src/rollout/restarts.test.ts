@@ -232,7 +232,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
       assert.equal(plan([crashing({}), candidate('a')], wide, 1000, [other]).restart.length, 1);
     });
 
-    it('first restarts their workload for another target, even if its budget is used up', () => {
+    it('restarts their workload first for another target, even if its budget is used up', () => {
       const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
       const broken = { restarted: { ...restarted, target: older }, crashing: 1, completedFor: 60_000, budgets };
       const { restart, status } = plan([candidate('a'), incomplete('z', broken)]);

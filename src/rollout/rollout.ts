@@ -33,7 +33,7 @@ export interface RolloutPass {
  *
  * - Without a state, the tag starts at the revision in the rest of its status, or else at
  *   `spec.revision`, and any requested action is refused.
- * - A step keeps its threshold until the next step begins. Within a rollout it never shrinks.
+ * - A threshold applies until the next step begins. Within a rollout, thresholds never shrink.
  * - A step ends when its evidence is complete (`advance-step.ts`). After the last step, the canary
  *   is promoted.
  * - When `spec.revision` or the configuration of the canary changes, the rollout starts again from
@@ -61,7 +61,7 @@ function firstState({ before, desired, action, workloadsBefore = 0 }: RolloutObs
   return stable && atRest({ knownWorkloads: workloadsBefore, ...answer }, stable, resting(stable.revision));
 }
 
-/** Returns when a rollout begins at the latest, if it waits until its workloads are known. */
+/** Returns the latest start of a rollout that waits until its workloads are known. */
 function countedAt({ reason }: RolloutState, { incompleteUntil }: RolloutObservation): Date | undefined {
   return reason === countingReason && incompleteUntil !== undefined ? new Date(incompleteUntil) : undefined;
 }

@@ -11,7 +11,7 @@ import { TemplateError } from './template-error.ts';
 import { typed, TypedValue } from './typed-value.ts';
 
 const functions = functionsOfFamily('istio');
-/** Excludes compiled functions (`and`, `or`), and those that call, fail or take no argument. */
+/** All functions except the compiled `and` and `or`, and those that call, fail or take nothing. */
 const names = Object.keys({ ...builtins, ...functions }).filter(
   (name) => !['and', 'or', 'call', 'fail', 'hello'].includes(name),
 );
@@ -40,7 +40,7 @@ const sized: Readonly<Record<string, (size: number) => unknown>> = {
   'string map': (size) => new TypedValue(stringMapType, map(size)),
 };
 
-/** Makes a small value for a parameter; for `any` an integer if no parameter is variadic. */
+/** Makes a small value for a parameter. `fixed` (no parameter is variadic): `any` is an integer. */
 function small(type: GoType, fixed: boolean): unknown {
   if (type === istio.objectMetaType) return typed(istio.objectMetaType, { annotations: { a: 'b' } });
   if (([istio.containersType, istio.durationType, istio.meshConfigType] as readonly GoType[]).includes(type))

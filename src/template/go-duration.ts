@@ -40,7 +40,7 @@ const largest = 2n ** 63n;
 /** A number and its unit, which ends before the next number. */
 const part = /([0-9]*)(?:\.([0-9]*))?([^.0-9]*)/y;
 
-/** Go's time.ParseDuration, in nanoseconds; a single pass. @throws Error with Go's message */
+/** Go's time.ParseDuration, in nanoseconds; reads the text once. @throws Error with Go's message */
 export function parseDuration(text: string): bigint {
   const invalid = (): Error => new Error(`time: invalid duration ${quoteBytes(text)}`);
   const negative = text.startsWith('-');

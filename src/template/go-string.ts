@@ -30,7 +30,7 @@ export function toBytes(text: string): Buffer {
   let copied = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // Skips the second half of a pair. At the start of the text, `before` is NaN.
+    // Skips the second half of a surrogate pair. At the start of the text, `before` is NaN.
     const before = text.charCodeAt(at - 1);
     if (code < 0xdc80 || code > 0xdcff || (before >= 0xd800 && before <= 0xdbff)) continue;
     if (at > copied) size += bytes.write(text.slice(copied, at), size);

@@ -5,13 +5,13 @@ import { quoteBytes } from './go-duration.ts';
 export interface GoTime {
   readonly wall: number;
   readonly ext: bigint;
-  /** The seconds east of UTC, and a name: '' means the offset, and undefined means no name. */
+  /** `offset` is in seconds east of UTC. Name '' means the offset; undefined means no name. */
   readonly loc: { readonly name: string | undefined; readonly offset: number } | null;
 }
 
 /** The local zone of Istio's container, which configures no zone. */
 export const localZone = { name: 'UTC', offset: 0 };
-/** The zones that Go caches; it allocates a new one for any other offset. */
+/** The zones that Go caches. For any other offset, Go allocates a new zone. */
 const cachedZones = [localZone, ...Array.from({ length: 27 }, (_, hour) => ({ name: '', offset: (hour - 12) * 3600 }))];
 
 /** The seconds from the year 1 to 1970. */
@@ -20,7 +20,7 @@ export const unixStart = 62_135_596_800n;
 export const calendarCycle = 12_622_780_800n;
 const cyclesBefore = 730_692_556n;
 
-/** The names by number; months start at 1. */
+/** The names of months and days, and of the halves of a day, by number; months start at 1. */
 const names: Readonly<Record<string, readonly string[]>> = {
   month: ' January February March April May June July August September October November December'.split(' '),
   weekday: 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' '),
@@ -64,14 +64,14 @@ function pad(number: number, width = 2, filler = '0'): string {
   return (number < 0 ? '-' : '') + String(Math.abs(number)).padStart(width, filler);
 }
 
-/** Returns the names that an element can print; none for numbers. */
+/** Returns the names that an element can print; empty for an element that prints a number. */
 function namesOf(element: string): readonly string[] {
   const all = /[a-zM]/.test(element) ? (names[parts.get(element) ?? ''] ?? []) : [];
   if (element === 'pm') return all.map((name) => name.toLowerCase());
   return element.length === 3 ? all.map((name) => name.slice(0, 3)) : all;
 }
 
-/** Limits the length, which Go does not do. No real text is that long. */
+/** Limits the length of the texts, which Go does not do. No real text is that long. */
 function checkLength(...texts: readonly string[]): void {
   if (texts.some((text) => text.length > 1000))
     throw new Error('time: a layout or a value of more than 1000 characters');

@@ -17,7 +17,7 @@ export interface TypeBehaviour {
   readonly name?: string;
   /** Methods for templates, by Go name. Printing uses a `String` method, as fmt does. */
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /** Converts JSON to the form of fields or kind on each access: `"90s"` → `{ seconds: 90 }`. */
+  /** On each access, converts the JSON to the form of the type: `"90s"` → `{ seconds: 90 }`. */
   readonly decode?: (raw: unknown) => unknown;
   /** Encodes the JSON form as JSON text (Go's MarshalJSON); not called for nil pointers. */
   readonly toJson?: (raw: unknown) => string;
@@ -63,7 +63,7 @@ export interface InterfaceType extends TypeBehaviour {
   readonly accepts?: (type: GoType) => boolean;
 }
 
-/** `reflect.Value`: the unconverted argument of a builtin, perhaps missing. Not a type of data. */
+/** `reflect.Value`: a builtin's unconverted argument, which may be missing. Not a type of data. */
 export interface ReflectedType extends TypeBehaviour {
   readonly kind: 'reflected';
 }

@@ -65,7 +65,7 @@ describe('remembered output', () => {
     }
   }).timeout(60_000);
 
-  /** Asserts the output for each data, and the total calls of `seen`. Stable: only `stable`. */
+  /** Asserts each output and the total calls of `seen`. The only stable field is `stable`. */
   function notices(title: string, text: string, expected: number, data: readonly unknown[]): void {
     it(`notices a change in ${title}`, () => {
       const remembered = compile(text, { stableFields: ['stable'] });

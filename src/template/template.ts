@@ -14,17 +14,17 @@ export interface TemplateOptions {
   readonly name: string;
   /** The delimiters of actions. Default `{{` and `}}`; an empty delimiter means the default. */
   readonly delimiters?: readonly [string, string];
-  /** Functions in addition to Go's builtins, which they may override. */
+  /** Functions in addition to Go's builtins; they override builtins of the same name. */
   readonly functions?: FunctionTable;
-  /** The reasons for omitted functions, e.g. `is random`; for errors only. */
+  /** The reasons why functions are omitted, e.g. `is random`; only errors use the reasons. */
   readonly unavailable?: Readonly<Record<string, string>>;
   /** Go's missingkey option for absent map keys; `default` prints `<no value>`. */
   readonly missingKey?: Program['missingKey'];
   /**
    * Enables remembering: a statement that would read the same data as in the last execution repeats
-   * its output. These fields are compared by identity: replace their values between executions,
-   * never change them. Of other fields, only strings, numbers and booleans are compared; a
-   * statement that reads other values runs each time.
+   * its output. `stableFields` are compared by identity: replace the values of these fields between
+   * executions, never change them. Of other fields, only strings, numbers and booleans are
+   * compared; a statement that reads other values runs each time.
    */
   readonly stableFields?: readonly string[];
 }

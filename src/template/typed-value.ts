@@ -3,8 +3,8 @@ import type { GoField, GoType, ScalarType, StructType } from './go-type.ts';
 
 /**
  * Plain JSON seen as a Go struct, pointer, named scalar, or a slice or map other than `[]interface
- * {}` and `map[string]interface {}`. It is not copied: fields are wrapped when a template reads
- * them.
+ * {}` and `map[string]interface {}`. The JSON is not copied: fields are wrapped when a template
+ * reads them.
  */
 export class TypedValue {
   readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
@@ -60,7 +60,7 @@ export function typed(type: GoType, raw: unknown, addressable = false): unknown 
   }
 }
 
-/** Makes a primitive; nil gives zero. Integers may be numbers, bigints or decimal strings. */
+/** Makes a primitive; nil becomes zero. Integers may be numbers, bigints or decimal strings. */
 export function scalar(kind: ScalarType['kind'], raw: unknown): unknown {
   switch (kind) {
     case 'string':
@@ -84,7 +84,7 @@ function integerValue(raw: unknown): bigint {
 
 const layouts = new WeakMap<StructType, ReadonlyMap<string, GoField>>();
 
-/** Returns the fields of a struct by Go name, with those of embedded structs (own fields win). */
+/** Returns a struct's fields by Go name, including embedded structs' fields (own fields win). */
 export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
   const known = layouts.get(type);
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import { time } from '../rotation/rotation-state.ts';
 const requestTerms = z.object({
   /** `spec.signerName` of the CertificateSigningRequest (certificates.k8s.io/v1). */
   signerName: z.string(),
-  /** The requested lifetime in seconds, which signers may ignore. If absent, they decide. */
+  /** The requested lifetime in seconds, which signers may ignore. If absent, the signer decides. */
   expirationSeconds: z.int().exactOptional(),
   keySize: z.int(),
   /** DNS names and IP addresses. */
@@ -23,7 +23,7 @@ const pending = z.object({
   /** The number of earlier requests that yielded no certificate. */
   attempt: z.int().min(0),
   since: time,
-  /** The metadata.uid of the observed request. If it is missing later, it was deleted. */
+  /** The metadata.uid of the observed request. A request that is missing later was deleted. */
   uid: z.string().exactOptional(),
 });
 

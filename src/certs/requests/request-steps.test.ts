@@ -36,7 +36,7 @@ class World {
   readonly #pooled = pooledKeys();
   #count = 0;
 
-  /** Runs a pass that stops after `writes` writes: the Secret, the request, the deletion. */
+  /** Runs a pass that stops after `writes` of three writes: Secret, request, deletion. */
   async pass(writes: number): Promise<void> {
     const { now: at, requested, terms } = this;
     const [now, before] = [new Date(at), readRequestSecret(this.stored)];

@@ -44,16 +44,16 @@ export interface RequestProgress {
   readonly retryAt?: Date;
 }
 
-/** The decision of one pass. Write `state` before creating the request, to keep its key. */
+/** The decision of one pass. Write `state`, which has the key, before the request. */
 export interface RequestDecision {
   readonly state: RequestState;
   /** Whether to create the request for `state.pending`. An existing request is not an error. */
   readonly mustCreate: boolean;
   /** The previous pending request, which can be deleted. */
   readonly replaced?: PendingRequest;
-  /** A certificate that can serve now. */
+  /** A certificate that replicas can serve now. */
   readonly given?: GivenCertificates;
-  /** Undefined when no request is pending. */
+  /** The progress of the pending request; undefined when no request is pending. */
   readonly progress?: RequestProgress;
   /** The latest time of the next pass. */
   readonly nextAt?: Date;
@@ -136,7 +136,7 @@ function covers(requested: RequestTerms | undefined, desired: RequestTerms): boo
   );
 }
 
-/** Counts from `takenAt`, since notBefore may be long ago. An unusable pair is due immediately. */
+/** Counts from `takenAt`, since notBefore may be old. An unusable pair is due after a back-off. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
   canServe: boolean,

@@ -41,7 +41,7 @@ describe('recoverRotation, if nothing is stored', () => {
     assert.equal(recover([oversized.join('')]).state.retiring.length, mostAdopted);
   });
 
-  it('adopts the authority of the leaf in use from any position of an oversized bundle, and otherwise the latest authorities', async () => {
+  it('adopts the authority of the leaf in use from any position of an oversized bundle, and then the latest authorities', async () => {
     const keys = (await keyPool())[0]!;
     const oversized = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
     for (const position of [0, 45, 89]) {

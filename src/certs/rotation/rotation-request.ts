@@ -12,7 +12,7 @@ export function toRenew(state: RotationState, request: RenewalRequest | undefine
   return request.target === 'leaf' ? 'Leaf' : 'Authority';
 }
 
-/** Records a request as accepted once its certificate is renewed; until then, passes retry. */
+/** Records a request as accepted once its certificate is renewed. Until then, each pass retries. */
 export function noteRequest(
   state: RotationState,
   before: RotationState,

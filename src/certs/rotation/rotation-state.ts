@@ -43,7 +43,7 @@ export interface RetiringAuthority {
   readonly retireAfter: Date;
 }
 
-/** A requested renewal. Done when replicas serve the new leaf and forced drops are complete. */
+/** A requested renewal. Done when replicas serve the new leaf, and after any forced drop. */
 export const answeredRequest = z.object({
   /** Identifies the request. Each nonce causes one renewal. */
   nonce: z.string(),

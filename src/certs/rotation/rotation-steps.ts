@@ -32,7 +32,7 @@ export interface RotationInput extends ObservedCertificates {
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** The latest renewal that a user requested. Every pass gets it, but it causes one renewal. */
+  /** The latest renewal that a user requested. Every pass gets it, but only one pass renews. */
   readonly request?: RenewalRequest;
 }
 

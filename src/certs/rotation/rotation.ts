@@ -63,10 +63,10 @@ export interface Rotation {
 
 /**
  * Runs one pass of the rotation of a revision's certificates: stage an authority, publish it beside
- * the old authority, confirm it (every webhook has had it for `confirmationPeriod`), swap the leaf,
+ * the old authority, confirm (every webhook has had both for `confirmationPeriod`), swap the leaf,
  * retire the old authority once all its leaves have expired. A pass uses only its input, so it may
  * be repeated, interrupted after any write, or run by two leaders. `bundles` are the live caBundles
- * of all webhook configurations that call the replicas; if there are none, no step waits.
+ * of all webhook configurations that call the replicas; if there are none, no phase waits.
  * @throws CertificatePolicyError for an invalid policy or name, before any change
  */
 export async function rotate(input: RotationInput): Promise<Rotation> {

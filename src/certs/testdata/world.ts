@@ -128,7 +128,7 @@ export class World {
     this.check();
   }
 
-  /** Asserts that every bundle that may be in use accepts every operator's leaf in use. */
+  /** Asserts that each bundle that may be in use accepts each used leaf of an operator. */
   check(): void {
     for (const leaf of this.#inUse()) {
       for (const [name, { bundles, foreign }] of this.configurations) {

@@ -160,7 +160,7 @@ export class World {
     assert.fail(`the rollout does not end: ${JSON.stringify(this.state)}`);
   }
 
-  /** Records that a workload has appeared that the state does not count yet. */
+  /** Records that there is a new workload, which the state does not count yet. */
   #comes(): void {
     this.#cameSincePass = true;
     if (this.#isNewLeader) this.#isCountTrue = false;
@@ -260,7 +260,7 @@ export class World {
     };
   }
 
-  /** Reports whether the leader sees a workload, which needs a pod since the leader started. */
+  /** Reports whether the leader sees a workload, that is, a pod of it since the leader started. */
   #isSeen(rank: string): boolean {
     return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#leaderSince;
   }

@@ -20,7 +20,7 @@ import {
 import { isPlainMap } from '../value-kind.ts';
 import { int, Integer } from '../integer.ts';
 
-/** Evaluates a number if no type is required: the syntax decides, as for Go's constants. */
+/** Evaluates a number where no type is required: its syntax decides the type, as in Go. */
 function idealConstant(node: NumberNode): Evaluate {
   const { integer, float, complex } = node.value;
   if (complex !== undefined) return () => complex;
@@ -68,7 +68,7 @@ function constantOf(execution: Execution, node: NumberNode | StringNode | Boolea
   throw execution.error(`expected ${expected}; found ${printNode(node)}`);
 }
 
-/** The maximum number of readings per variable. A variable with more counts as the whole data. */
+/** The maximum readings per variable. A variable with more readings counts as the whole data. */
 const mostSources = 64;
 const manySources: ReadonlySet<number> = new Set([wholeData]);
 
@@ -272,7 +272,7 @@ export class PipelineCompiler {
     );
   }
 
-  /** Returns the map entry that a call reads, if the call reads only that from the map. */
+  /** Returns the map entry that a call reads, if the call reads nothing else from the map. */
   #entry({ traits }: GoFunction, [map, key, ...others]: readonly OperandNode[]): Entry | undefined {
     const { looksUp } = traits;
     if (looksUp === undefined || key?.type !== 'string' || others.length + 2 !== looksUp.operands) return undefined;

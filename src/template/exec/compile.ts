@@ -153,7 +153,7 @@ export class Compiler {
   }
 }
 
-/** Sets a range's variables: one gets the element; two get the index or key and the element. */
+/** Sets a range's variables: the last gets the element; the first of two gets the index or key. */
 function bindIteration(pipe: PipeNode): (execution: Execution, index: unknown, element: unknown) => void {
   const [first, second] = pipe.declarations.map((variable) => String(variable.names[0]));
   if (first === undefined) return () => undefined;

@@ -46,7 +46,7 @@ const notRead: unique symbol = Symbol('not read');
 interface Variable {
   readonly name: string;
   value: unknown;
-  /** The slots of the readings that its value depends on. */
+  /** The slots of the readings that `value` depends on. */
   readonly sources: ReadonlySet<number> | undefined;
 }
 
@@ -95,7 +95,7 @@ export class Execution {
     if (this.steps > steps) throw this.error(`exceeded the limit of ${steps} steps`, 'limit');
   }
 
-  /** Appends to the output. Counts UTF-16 units, of which there are never more than bytes. */
+  /** Appends to the output. Counts UTF-16 units; a text never has more units than bytes. */
   write(text: string): void {
     this.meter.spend(text.length);
     this.output += text;
@@ -127,7 +127,7 @@ export class Execution {
     return value;
   }
 
-  /** Records a reading if the value is the whole data. */
+  /** Records the reading `slot` if the value is the whole data. */
   noteIfData(value: unknown, slot: number): void {
     if (this.reads !== undefined && value === this.data) this.reads.add(slot);
   }
@@ -149,7 +149,7 @@ export class Execution {
     return this.output;
   }
 
-  /** Declares a variable. @param sources the readings that its value depends on */
+  /** Declares a variable. @param sources the readings that `value` depends on */
   declare(name: string, value: unknown, sources: ReadonlySet<number> | undefined): void {
     this.variables.push({ name, value, sources });
   }

@@ -42,7 +42,7 @@ export class Meter {
   /** Counts work in advance. @throws LimitError above the limit, and in every later call */
   spend(units: number): void {
     this.#spent += units;
-    // This form also rejects NaN.
+    // This form of the comparison also rejects NaN.
     if (!(this.#spent <= this.limit)) throw new LimitError(`exceeded the limit of ${this.limit} units of work`);
   }
 
@@ -89,7 +89,7 @@ export function textCost(value: unknown): number {
   return value instanceof TypedValue && typeof value.raw === 'string' ? value.raw.length : 0;
 }
 
-/** Returns the result of `run`, or `otherwise` if it fails. Rethrows errors about limits. */
+/** Returns the result of `run`, or `otherwise` if `run` fails. Rethrows errors about limits. */
 export function orElse<Result>(run: () => Result, otherwise: Result): Result {
   try {
     return run();

@@ -4,7 +4,7 @@ import { Integer } from '../integer.ts';
 import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries } from '../value-kind.ts';
 
-/** A value that never counts as equal: the part is missing, or may have changed in place. */
+/** The result for a part that is missing or may have changed in place; never counts as equal. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
 /** The slot of the reading that stands for more data than can be compared. */

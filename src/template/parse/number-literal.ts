@@ -2,7 +2,7 @@ import { quoteString } from '../quote.ts';
 import { unquote } from './unquote.ts';
 import { Complex, readDigits } from '../integer.ts';
 
-/** A number in a template, as every type that it can have. */
+/** A number in a template: its value in every type that the number can have. */
 export interface NumberLiteral {
   /** The int64 value, if the number is integral and fits; includes `1e3` and `'a'`. */
   readonly integer: bigint | undefined;
@@ -10,7 +10,7 @@ export interface NumberLiteral {
   readonly complex: Complex | undefined;
 }
 
-/** The maximum length in characters. Go has none, but parsing long literals is not linear. */
+/** The maximum length in characters. Go has no maximum, but parsing long literals is not linear. */
 const longestLiteral = 1000;
 
 const integerForm =
@@ -20,7 +20,7 @@ const decimalForm =
 const hexadecimalForm =
   /^([+-]?)0[xX](?=_?[0-9a-fA-F]|\.[0-9a-fA-F])((?:_?[0-9a-fA-F])*)(?:\.((?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP]([+-]?[0-9](?:_?[0-9])*)$/;
 
-/** Parses a rune constant. @returns the literal, or the reason of the failure */
+/** Parses a rune constant. @returns the literal, or the reason for the failure */
 export function parseRune(text: string): NumberLiteral | string {
   const character = unquote(text);
   const code = character?.codePointAt(0);

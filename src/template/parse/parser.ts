@@ -10,23 +10,23 @@ import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
 
-/** The number of statements per step. Steps are short, and yet few if nesting is deep. */
+/** The number of statements per step: steps are short, but deep nesting does not need many. */
 const statementsPerStep = 16;
 
-/** The maximum nesting of actions and parentheses, for the stack (Go allows 10,000). */
+/** The maximum nesting of actions and parentheses; protects the stack (Go allows 10,000). */
 const maximumNesting = 400;
 
 /** The maximum number of visible variables. Each use of a variable searches all of them. */
 const mostVariables = 250;
 
-/** The maximum number of operands per command. Operands and names become arguments. */
+/** The maximum number of operands per command. Operands and names become JavaScript arguments. */
 const mostOperands = 10_000;
 const mostNames = 1000;
 
 export interface ParserOptions extends LexerOptions {
   /** Returns all function names, for suggestions if a function is unknown. */
   readonly functionNames: () => readonly string[];
-  /** The reasons for missing functions that other implementations have. */
+  /** The reasons why functions of other implementations are missing. */
   readonly unavailable: Readonly<Record<string, string>>;
 }
 
@@ -275,7 +275,7 @@ class Parser {
       const next = this.#tokens.peekNonSpace();
       const assigns = next.type === 'assign' || next.type === 'declare';
       if (!assigns && !(next.type === 'char' && next.value === ',')) {
-        // This is an argument. Keep the space after it, which separates operands.
+        // The variable is an argument. Keep the next space, which separates operands.
         if (after.type === 'space') this.#tokens.pushBack(after);
         this.#tokens.pushBack(variable);
         return;

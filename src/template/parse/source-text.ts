@@ -25,7 +25,7 @@ export class SourceText {
     return { name, line: this.line(position), column: Buffer.byteLength(text.slice(start, position)), context, source };
   }
 
-  /** Makes a syntax error. Go names the line of the last token; `position` is the fault. */
+  /** Makes a syntax error. As in Go, its line is the last token's; `position` is the fault's. */
   syntaxError(lastToken: number, position: number, reason: string): TemplateError {
     const place = this.#place(position, '');
     return new TemplateError('syntax', place, reason, `template: ${this.name}:${this.line(lastToken)}: ${reason}`);

@@ -49,7 +49,7 @@ function incompatible(left: unknown, right: unknown): Error {
 
 /** Compares lists, maps, pointers, structs and nils. Lists and maps can equal only nil. */
 function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
-  // Go uses %s here.
+  // Go's message uses %s.
   const shown = (value: unknown): string => sprintf('%s', [value], meter);
   if (left !== null && right !== null && kindOf(left) !== kindOf(right)) {
     const types = `${typeNameOf(left)}, ${typeNameOf(right)}`;

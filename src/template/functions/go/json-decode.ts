@@ -15,7 +15,7 @@ export function decodeJson(text: string): unknown {
   });
 }
 
-/** Returns what Go yields if Unmarshal's error is ignored: nil for invalid text or numbers. */
+/** Returns Go's value if Unmarshal's error is ignored: nil for invalid text or numbers. */
 export function decodeJsonLeniently(text: string): unknown {
   return orElse(() => decode(text, () => null), null);
 }

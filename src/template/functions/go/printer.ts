@@ -18,7 +18,7 @@ const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
 /** Formats single values as Go's package fmt does, with a verb and the flags of a format. */
 export class Printer {
   flags: Flags = { ...noFlags };
-  /** Whether a bad verb is being described. Methods are then not called. */
+  /** Whether a bad verb is being described. While true, no method is called. */
   #erroring = false;
   readonly #meter: Meter;
 
@@ -112,7 +112,7 @@ export class Printer {
 
   #quoted(text: string): string {
     const kept = this.#truncate(text);
-    // Raw strings may not contain backquotes, controls other than tab, or stray bytes.
+    // Raw strings cannot contain backquotes, controls other than tab, or stray bytes.
     if (this.flags.sharp && !/[^\t -_a-~\x80-\ud7ff\ue000-\ufefe\uff00-\u{10ffff}]/u.test(kept))
       return pad(this.flags, `\`${kept}\``);
     return pad(this.flags, quoteString(kept, '"', this.flags.plus));

@@ -78,7 +78,7 @@ function instanceOf(namespace: string, containers: readonly unknown[]): string |
   return `${namespace}.$(POD_NAME).${text(property(containers[0], 'name')) ?? ''}`;
 }
 
-/** Makes a parameter's type from its Go name, without the fields, which the data's types have. */
+/** Makes a parameter's type from its Go name. Only the types of the data list the fields. */
 function named(name: string): GoType {
   return { kind: 'struct', name, fields: [] };
 }

@@ -136,7 +136,7 @@ export const dictionaryFunctions: FunctionTable = {
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };
 
-/** mergo's recursive Merge of maps: fills missing or empty entries, or all if `overwrite`. */
+/** mergo's recursive Merge of maps: fills missing or empty entries; sets all if `overwrite`. */
 function mergeMaps(
   meter: Meter,
   target: Record<string, unknown>,

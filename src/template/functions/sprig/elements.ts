@@ -28,7 +28,7 @@ export function elementsOf(value: unknown): readonly unknown[] | undefined {
   return type.kind === 'interface' ? raw : raw.map((item) => typed(type, item));
 }
 
-/** sprig's strslice: returns the texts of a list's non-nil elements, or of a single value. */
+/** sprig's strslice: returns a list's non-nil elements, or a single value, as strings. */
 export function stringValues(value: unknown, meter: Meter): string[] {
   const elements = elementsOf(value) ?? [value];
   return elements

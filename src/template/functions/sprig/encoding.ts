@@ -19,7 +19,7 @@ function adler32(text: string): string {
   return String(b * 65536 + a);
 }
 
-/** Returns the decoded text, or for an offset the text of Go's error, as sprig does. */
+/** Returns the decoded text; if `result` is an offset, Go's error message, as sprig does. */
 function decoded(encoding: string, result: Uint8Array | number): string {
   return typeof result === 'number' ? `illegal ${encoding} data at input byte ${result}` : fromBytes(result);
 }

@@ -6,7 +6,7 @@ import { elementType } from '../../value-kind.ts';
 /** Go's result on amd64 when a float does not fit. */
 const indefinite = -(2n ** 63n);
 
-/** Converts a value as cast does: follows pointers; true is 1; other types are 0. */
+/** Converts a value as cast does: follows pointers; true becomes 1; other types become 0. */
 function plain(value: unknown): bigint | number | string {
   const isPointer = value instanceof TypedValue && value.type.kind === 'pointer' && !value.isNil;
   const source = isPointer ? typed(elementType(value), value.raw) : value;

@@ -40,7 +40,7 @@ export function compareVersions(left: SemanticVersion, right: SemanticVersion): 
   return comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** Compares prereleases: the empty prerelease comes last, and a prefix before longer names. */
+/** Compares prereleases: the empty prerelease is last; a prefix precedes longer prereleases. */
 export function comparePrereleases(left: string, right: string): number {
   if (left === right) return 0;
   if (left === '' || right === '') return left === '' ? 1 : -1;

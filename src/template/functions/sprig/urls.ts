@@ -41,7 +41,7 @@ function unescape(text: string, part: Part): string {
   return fromBytes(Buffer.from(plain, 'latin1'));
 }
 
-/** Checks escapes: a host may escape non-ASCII bytes, a zone only what a host may contain. */
+/** Checks escapes: a host may escape non-ASCII bytes; a zone, only characters valid in a host. */
 function checkHost(text: string, part: 'host' | 'zone'): void {
   for (const [whole, digits = ''] of text.matchAll(/%([0-9a-fA-F]{2})/g)) {
     const code = Number.parseInt(digits, 16);

@@ -15,7 +15,7 @@ function pretty(meter: Meter, value: unknown): string {
   return encodeJson(value, meter, { escapeHtml: true, indented: true });
 }
 
-/** A nested list has two characters of JSON, but takes ten times as much memory. */
+/** A nested list is two characters of JSON, but takes ten times as much memory as its JSON. */
 const decoding = { weight: 8 };
 
 const style = { escapeHtml: false, indented: false };

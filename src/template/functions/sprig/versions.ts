@@ -30,7 +30,7 @@ function comparison(result: GoType, answer: (compared: number) => unknown): GoMe
   };
 }
 
-/** Declared before its methods, which return it. */
+/** The type of versions. A getter returns the methods, because methods refer to this type. */
 const lazyVersion: StructType = {
   kind: 'struct',
   name: 'semver.Version',

@@ -22,7 +22,7 @@ export function compileExpression(meter: Meter, expression: string) {
   if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
-  /** The name of each group, or '' if it has none. As in Go, several groups can share a name. */
+  /** The name of each group; '' for an unnamed group. As in Go, several groups can share a name. */
   const names: string[] = [];
   // The engine requires unique names, so this numbers the groups instead.
   const numbered = expression.replace(token, (part: string, name: string | undefined) => {
