@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
 import { build, type BuildOptions, type Metafile, type OnLoadResult, type Plugin } from 'esbuild';
+import { readPage } from '../../src/cli/diff/read-page.ts';
 import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
@@ -34,7 +35,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
     metafile: true,
-    plugins: [...plugins, leanLibraries, workerText(inputs), chartText],
+    plugins: [...plugins, leanLibraries, workerText(inputs), chartText, pageText],
   });
   addInputs(metafile, inputs);
   const text = inAscii(await readFile(outfile, 'utf8'));
@@ -95,6 +96,16 @@ const chartText: Plugin = {
   setup(outer) {
     outer.onLoad({ filter: /[\\/]cli[\\/]install[\\/]chart-files\.ts$/ }, () =>
       packedModule(`export const readChart = () => JSON.parse(${packed(JSON.stringify(readChart()))});`),
+    );
+  },
+};
+
+/** Adds the page of `injector diff -o html`. */
+const pageText: Plugin = {
+  name: 'page-text',
+  setup(outer) {
+    outer.onLoad({ filter: /[\\/]cli[\\/]diff[\\/]read-page\.ts$/ }, () =>
+      packedModule(`export const readPage = () => ${packed(readPage())};`),
     );
   },
 };

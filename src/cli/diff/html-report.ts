@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { plural } from '../report/write-report.ts';
+import type { DiffReport } from './diff-report.ts';
+import { readPage } from './read-page.ts';
+
+/**
+ * Returns a report as one HTML file that loads nothing else (page.html). Pods contain texts of
+ * hostile authors: the file has the report as JSON, and its script only writes text nodes.
+ */
+export function htmlReport(report: DiffReport): string {
+  const page = readPage();
+  const { from, to, summary } = report;
+  const { workloads, pods, changed, failing, estimated, changedByOthers } = summary;
+  const numbers = `${plural(workloads, 'workload')} with ${plural(pods, 'pod')} compared: ${changed} changed, \
+${failing} refused, ${estimated} estimated, ${changedByOthers} also changed by other webhooks.`;
+  const values: Readonly<Record<string, string>> = {
+    policy: `default-src 'none'; style-src ${hashOf('style', page)}; script-src ${hashOf('script', page)}; \
+base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+    from: escaped(from),
+    to: escaped(to),
+    numbers: escaped(numbers),
+    report: inScript(JSON.stringify(report)),
+  };
+  return page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+}
+
+/** Returns the source expression of a Content-Security-Policy for an element without attributes. */
+function hashOf(element: 'style' | 'script', page: string): string {
+  const [, content = ''] = new RegExp(`<${element}>(.*?)</${element}>`, 's').exec(page) ?? [];
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Escapes every character of JSON with which a script element could end or change its meaning. */
+function inScript(json: string): string {
+  const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');
+  return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${hex(character)}`);
+}
