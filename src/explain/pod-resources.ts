@@ -1,5 +1,70 @@
-/** The effective requests and limits, in millicores and bytes; a limit is undefined if one container has none. */
+import { amountOf } from '../inject/kubernetes/quantity.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+
+/** An amount of CPU in cores, and of memory in bytes. */
+export interface Amounts {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** The effective requests and limits of pods. A container without a limit adds nothing. */
 export interface PodResources {
-  readonly requests: { readonly cpu: number; readonly memory: number };
-  readonly limits: { readonly cpu: number; readonly memory: number };
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+export const noResources: PodResources = { requests: { cpu: 0, memory: 0 }, limits: { cpu: 0, memory: 0 } };
+
+/**
+ * Returns the resources that the scheduler counts for a pod (k8s.io/component-helpers/resource,
+ * PodRequests and PodLimits): containers and native sidecars together, or the largest need of an
+ * init container, or the resources of the pod itself; plus the overhead.
+ */
+export function podResources(pod: JsonObject): PodResources {
+  return mapParts((part) => ({ cpu: effective(pod, part, 'cpu'), memory: effective(pod, part, 'memory') }));
+}
+
+/** Adds `times` the resources of `more`. Rounds to billionths, the precision of quantities. */
+export function addResources(sum: PodResources, more: PodResources, times = 1): PodResources {
+  const add = (one: number, other: number): number => Math.round((one + other * times) * 1e9) / 1e9;
+  return mapParts((part) => ({
+    cpu: add(sum[part].cpu, more[part].cpu),
+    memory: add(sum[part].memory, more[part].memory),
+  }));
+}
+
+type Part = keyof PodResources;
+
+function mapParts(of: (part: Part) => Amounts): PodResources {
+  return { requests: of('requests'), limits: of('limits') };
+}
+
+function effective(pod: JsonObject, part: Part, name: keyof Amounts): number {
+  const spec = objectAt(pod, ['spec']);
+  let sidecars = 0;
+  let starting = 0;
+  for (const container of itemsOf(spec.initContainers)) {
+    const own = amountIn(objectAt(container, ['resources', part]), name);
+    if (container.restartPolicy === 'Always') sidecars += own;
+    starting = Math.max(starting, sidecars + (container.restartPolicy === 'Always' ? 0 : own));
+  }
+  const running = itemsOf(spec.containers).reduce(
+    (sum, container) => sum + amountIn(objectAt(container, ['resources', part]), name),
+    sidecars,
+  );
+  const ofPod = objectAt(spec, ['resources', part]);
+  const needed = Object.hasOwn(ofPod, name) ? amountIn(ofPod, name) : Math.max(running, starting);
+  const overhead = part === 'limits' && needed === 0 ? 0 : amountIn(objectAt(spec, ['overhead']), name);
+  return needed + overhead;
+}
+
+function itemsOf(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+/** Returns an amount; 0 if it is absent or, in a file, invalid. */
+function amountIn(amounts: JsonObject, name: string): number {
+  const value = Object.hasOwn(amounts, name) ? amounts[name] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? (amountOf(String(value)) ?? 0) : 0;
 }

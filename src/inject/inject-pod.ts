@@ -45,6 +45,24 @@ const networkVariable = 'ISTIO_META_NETWORK';
  */
 export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): Pod {
   const { family } = injector;
+  const { injection, saved, statusText, rendered } = renderTemplates(injector, request, read, workload);
+  const { pod } = injection;
+  const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
+    original: pod,
+    saved,
+    status: statusText === undefined ? undefined : (parseStatus(statusText) ?? unknownStatus),
+    key: family.overridesKey,
+  });
+  const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
+  const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
+  const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), injector);
+  // Only the family that adds the proxy decides the position of the proxy.
+  return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
+}
+
+/** Renders the templates for a pod, and merges the output onto it. @throws InjectionFailure */
+export function renderTemplates(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload) {
+  const { family } = injector;
   const injection = deriveInputs(injector, request, read, workload);
   const { pod, meter } = injection;
   if (family.proxy) checkAnnotations(pod, meter);
@@ -62,17 +80,7 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
     injector.guard === undefined
       ? run(view)
       : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names, meter, dataFor: dataOf, run });
-  const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
-    original: pod,
-    saved,
-    status: statusText === undefined ? undefined : (parseStatus(statusText) ?? unknownStatus),
-    key: family.overridesKey,
-  });
-  const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
-  const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
-  const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), injector);
-  // Only the family that adds the proxy decides the position of the proxy.
-  return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
+  return { injection, saved, statusText, rendered };
 }
 
 function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {

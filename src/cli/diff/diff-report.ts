@@ -16,7 +16,7 @@ export interface WorkloadDiff {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
-  /** The number of live pods; for an estimated row, the number of replicas that the spec asks for. */
+  /** The number of live pods; without live pods, the number that the spec asks for. */
   readonly pods: number;
   readonly before: InjectionOutcome;
   readonly after: InjectionOutcome;
@@ -30,7 +30,7 @@ export interface WorkloadDiff {
   readonly notes: readonly string[];
   /** The effective requests and limits of all pods of the workload. */
   readonly resources: { readonly before: PodResources; readonly after: PodResources };
-  /** The predicted pod before and after; only in the report of one workload (`--workload`). */
+  /** The predicted pod before and after; only with `--pods`. */
   readonly predicted?: { readonly before: unknown; readonly after: unknown };
 }
 
@@ -64,7 +64,7 @@ export interface DiffReport {
   readonly resources: { readonly before: PodResources; readonly after: PodResources };
   /** The sums over all estimated rows. */
   readonly estimatedResources: { readonly before: PodResources; readonly after: PodResources };
-  /** Workloads whose pods would be refused come first; then the others by namespace, kind and name. */
+  /** Refused workloads come first; then the others by namespace, kind and name. */
   readonly workloads: readonly WorkloadDiff[];
   /** Remarks, for example kinds of objects that could not be read. */
   readonly notes: readonly string[];

@@ -164,3 +164,19 @@ function printBinary(value: bigint): string {
   }
   return `${digits.toString()}${BINARY_SUFFIXES[power] ?? ''}`;
 }
+
+/** Returns the value of a quantity; `undefined` if the text is not a quantity. */
+export function amountOf(text: string): number | undefined {
+  const [, number = '', suffix = ''] = /^([+-]?[\d.]+)(.*)$/.exec(text.trim()) ?? [];
+  const exponent = DECIMAL_EXPONENTS.get(suffix);
+  const power = BINARY_SUFFIXES.indexOf(suffix);
+  const value =
+    exponent === undefined && power > 0 ? Number(number) * 1024 ** power : Number(`${number}${exponentText(suffix)}`);
+  return number === '' || Number.isNaN(value) ? undefined : value;
+}
+
+/** Returns a decimal suffix as the exponent of a JavaScript number. */
+function exponentText(suffix: string): string {
+  const exponent = DECIMAL_EXPONENTS.get(suffix);
+  return exponent === undefined ? suffix : `e${exponent}`;
+}

@@ -1,0 +1,205 @@
+import { type Command, Option } from 'commander';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { NamedInjector } from '../../explain/predict-pod.ts';
+import { surroundingsOf } from '../check/facts.ts';
+import { namespacesIn } from '../check/read-file-facts.ts';
+import { subjectOf } from '../check/subject.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import {
+  compareAll,
+  diffCluster,
+  followsFamily,
+  publishedConfiguration,
+  readReferencedTexts,
+} from '../diff/cluster-diff.ts';
+import {
+  choose,
+  type FileConfiguration,
+  loadConfigurations,
+  named,
+  readObjects,
+  readObjectsAt,
+} from '../diff/configurations.ts';
+import type { DiffReport } from '../diff/diff-report.ts';
+import { htmlReport } from '../diff/html-report.ts';
+import { makeReport } from '../diff/make-report.ts';
+import { printSummary, printWorkload } from '../diff/print-diff.ts';
+import { replicasOf } from '../diff/read-workloads.ts';
+import { readNamedFile } from '../files.ts';
+import { writeData } from '../report/write-report.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
+import { valuesJson } from '../../manifests/values-json.ts';
+
+interface DiffOptions extends ClusterOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly filename?: readonly string[];
+  readonly toValues?: string;
+  readonly fromFile?: readonly string[];
+  readonly since?: string;
+  readonly manifests?: readonly string[];
+  readonly namespace?: string;
+  readonly workload?: string;
+  readonly pods?: true;
+  readonly output: 'text' | 'json' | 'yaml' | 'html';
+}
+
+/** `injector diff`: predicts how new pods change if a configuration changes. */
+export function diffCommand(terminal: Terminal): Command {
+  return clusterCommand('diff', 'predict how new pods of every live workload change with another configuration')
+    .option('--to <revision>', 'the revision after the change')
+    .option(
+      '-f, --filename <file...>',
+      'files or folders with the InjectorConfig after the change (- for standard input)',
+    )
+    .option('--to-values <file>', 'a file with other values for the configuration before the change')
+    .option('--from <revision>', 'the revision before the change (default: what is active for each workload)')
+    .option('--manifests <file...>', 'files or folders with workloads, instead of a cluster')
+    .option('--from-file <file...>', 'with --manifests: files or folders with the InjectorConfig before the change')
+    .addOption(
+      new Option(
+        '--since <commit>',
+        'with --manifests: the files of -f in this git commit, before the change',
+      ).conflicts('fromFile'),
+    )
+    .option('-n, --namespace <name>', 'only workloads of this namespace')
+    .option('--workload <namespace/kind/name>', 'show one workload in full')
+    .option('--pods', 'with -o json or yaml: also print the predicted pods')
+    .addOption(
+      new Option('-o, --output <format>', 'the output format')
+        .choices(['text', 'json', 'yaml', 'html'])
+        .default('text'),
+    )
+    .action(async (options: DiffOptions) => {
+      refuseUnclear(options);
+      const report =
+        options.manifests === undefined
+          ? await withCluster(options, (client) => clusterReport(client, options, terminal))
+          : await filesReport(options.manifests, options, terminal);
+      print(terminal, report, options);
+      const { failing, changed } = report.summary;
+      terminal.setExitCode(failing > 0 ? exitCodes.refused : changed > 0 ? exitCodes.negative : exitCodes.success);
+    });
+}
+
+/** @throws UsageError if the options do not say what to compare */
+function refuseUnclear({ to, filename, toValues, manifests, fromFile, since, workload }: DiffOptions): void {
+  if ((filename === undefined && to === undefined) === (toValues === undefined))
+    throw new UsageError('name what comes after: --to REVISION, -f FILE or --to-values FILE');
+  if (manifests !== undefined && filename === undefined)
+    throw new UsageError('--manifests: also name the InjectorConfig after the change with -f');
+  if (manifests === undefined && (fromFile ?? since) !== undefined)
+    throw new UsageError(
+      '--from-file and --since: also name workloads with --manifests; a cluster has its own configurations',
+    );
+  if (workload !== undefined && workload.split('/').length !== 3)
+    throw new UsageError(`--workload ${workload}: use NAMESPACE/KIND/NAME, for example shop/deployment/web`);
+}
+
+async function clusterReport(
+  client: Parameters<typeof diffCluster>[0],
+  { from, to, filename, toValues, namespace, workload, pods }: DiffOptions,
+  terminal: Terminal,
+): Promise<DiffReport> {
+  const request = { namespace, workload, from, isDetailed: pods === true };
+  if (toValues !== undefined) {
+    const values = valuesJson(await readNamedFile(terminal, '--to-values', toValues), '--to-values');
+    const known = new Map<string, NamedInjector>();
+    const after = (active: NamedInjector): NamedInjector => {
+      const key = `${active.name}.${active.hash}`;
+      const changed = known.get(key) ?? named(active.name, { ...active.injector.files, values });
+      known.set(key, changed);
+      return changed;
+    };
+    return diffCluster(client, { ...request, to: `values ${toValues}`, after: () => Promise.resolve(after) }, terminal);
+  }
+  if (filename === undefined) {
+    const revision = to ?? '';
+    return diffCluster(
+      client,
+      {
+        ...request,
+        to: `revision ${revision}`,
+        after: async (facts) => followsFamily(await publishedConfiguration(client, facts, revision)),
+      },
+      terminal,
+    );
+  }
+  const objects = await readObjects(terminal, '-f', filename);
+  return diffCluster(
+    client,
+    {
+      ...request,
+      to: filename.join(' '),
+      after: async ({ injectorConfigs }) => {
+        const configurations = await loadConfigurations('-f', objects, (config) => readReferencedTexts(client, config));
+        const isNew = ({ name }: NamedInjector): boolean =>
+          injectorConfigs.every(({ metadata }) => metadata.name !== name);
+        if (to !== undefined || configurations.every(isNew)) return followsFamily(choose('--to', configurations, to));
+        return (active) => configurations.find(({ name }) => name === active.name);
+      },
+    },
+    terminal,
+  );
+}
+
+/** Compares two InjectorConfigs over manifests. Labels of namespaces are not evaluated. */
+async function filesReport(
+  manifests: readonly string[],
+  options: DiffOptions,
+  terminal: Terminal,
+): Promise<DiffReport> {
+  const { filename = [], fromFile, since, from, to, namespace, workload, pods } = options;
+  const next = await loadConfigurations('-f', await readObjects(terminal, '-f', filename));
+  const earlier =
+    since !== undefined
+      ? await loadConfigurations('--since', readObjectsAt(since, filename))
+      : fromFile === undefined
+        ? next
+        : await loadConfigurations('--from-file', await readObjects(terminal, '--from-file', fromFile));
+  const after = choose('--to', next, to);
+  const before = choose('--from', earlier, from ?? (earlier === next ? undefined : nameAmong(earlier, after)));
+  if (before === after)
+    throw new UsageError('name the InjectorConfig before the change: --from-file, --since or --from');
+  const objects = await readObjects(terminal, '--manifests', manifests);
+  const subjects = objects.flatMap((object) => {
+    const subject = subjectOf(object, namespace ?? 'default');
+    return subject === undefined ? [] : [{ ...subject, pods: replicasIn(object), template: subject }];
+  });
+  if (subjects.length === 0) throw new UsageError('--manifests: the files contain no pods or workloads');
+  const wanted = subjects.filter(({ kind, namespace: own, name }) => {
+    const isNamed = workload === undefined || `${own}/${kind}/${name}`.toLowerCase() === workload.toLowerCase();
+    return isNamed && (namespace === undefined || own === namespace);
+  });
+  if (wanted.length === 0) throw new UsageError('--manifests: the files contain no such workload');
+  const facts = {
+    surroundings: surroundingsOf({
+      configurations: [],
+      filesOf: () => ({ unavailable: 'the manifests name no webhook' }),
+    }),
+    namespaces: namespacesIn(objects),
+    limitRanges: objects.filter(({ kind }) => kind === 'LimitRange'),
+    nodes: [],
+    proxyConfigs: [],
+    injectorOf: () => undefined,
+    pairOf: () => undefined,
+    pair: { before, after },
+  };
+  const words = ({ name, revision }: FileConfiguration): string => `InjectorConfig ${name} (revision ${revision})`;
+  return makeReport(words(before), words(after), compareAll(wanted, facts, pods === true, terminal), []);
+}
+
+function nameAmong(earlier: readonly FileConfiguration[], { revision }: FileConfiguration): string | undefined {
+  return earlier.some((each) => each.revision === revision) ? revision : undefined;
+}
+
+function replicasIn(object: KubernetesObject): number {
+  return object.kind === 'Pod' ? 1 : replicasOf(object);
+}
+
+function print(terminal: Terminal, report: DiffReport, { output, workload }: DiffOptions): void {
+  if (output === 'html') terminal.out(htmlReport(report));
+  else if (output !== 'text') writeData(terminal, output, report);
+  else if (workload === undefined) printSummary(terminal, report);
+  else for (const diff of report.workloads) printWorkload(terminal, diff);
+}

@@ -1,0 +1,185 @@
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { revisionOf } from '../../api/injector-config/injector-config.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
+import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
+import type { NamedInjector } from '../../explain/predict-pod.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { configMaps, nodes } from '../../operator/cluster-view.ts';
+import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy-config-resources.ts';
+import { configurationReferences } from '../../manifests/configuration-references.ts';
+import type { ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { type Facts, load, surroundingsOf } from '../check/facts.ts';
+import { readClusterFacts, readFiles } from '../check/read-cluster-facts.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
+import { configOfRevision } from '../usage/installation.ts';
+import { compareWorkload, type DiffFacts } from './compare.ts';
+import type { DiffReport, WorkloadDiff } from './diff-report.ts';
+import { makeReport } from './make-report.ts';
+import { type DiffWorkload, readWorkloads } from './read-workloads.ts';
+
+type Reader = Pick<ApiClient, 'find' | 'list' | 'listAll'>;
+
+/** What to compare in a cluster. */
+export interface ClusterDiff {
+  readonly namespace?: string | undefined;
+  /** `namespace/kind/name`, to compare one workload in full. */
+  readonly workload?: string | undefined;
+  /** Only pods that get this revision now. */
+  readonly from?: string | undefined;
+  /** Only pods that get their configuration by this tag. */
+  readonly tag?: string | undefined;
+  /** Whether the report contains the predicted pods. */
+  readonly isDetailed?: boolean;
+  /** What comes after, in words. */
+  readonly to: string;
+  /** Returns the configuration that follows an active one; undefined if none does. */
+  readonly after: (facts: Facts) => Promise<(active: NamedInjector) => NamedInjector | undefined>;
+}
+
+/** Compares the pods of a cluster before and after a change of configurations. */
+export async function diffCluster(client: Reader, request: ClusterDiff, terminal: Terminal): Promise<DiffReport> {
+  const [onlyNamespace] = request.workload?.split('/') ?? [request.namespace];
+  terminal.progress('reading the configurations');
+  const facts = await readClusterFacts(client);
+  const after = await request.after(facts);
+  const fromConfigs = request.from === undefined ? undefined : namesOfRevision(facts, request.from);
+  const { workloads, entries, notes } = await readWorkloads(client, onlyNamespace, (text) => {
+    terminal.progress(text);
+  });
+  const injectors = await readInjectors(client, facts, entries);
+  const remarks = [...facts.notes, ...notes];
+  const list = async (resource: ResourceKind): Promise<readonly KubernetesObject[]> => {
+    try {
+      return (await client.listAll(resource, resource.namespaced ? { namespace: onlyNamespace } : {})).items;
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
+      return [];
+    }
+  };
+  const diffFacts: DiffFacts = {
+    surroundings: surroundingsOf(facts),
+    namespaces: facts.namespaces,
+    limitRanges: await list(resourceKind('v1', 'LimitRange')),
+    nodes: (await list(nodes)).map(({ metadata: { name = '' }, status }) => {
+      const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly kubeletVersion?: string } };
+      return { name, kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
+    }),
+    proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
+    injectorOf: (entry) => injectors.get(entry),
+    pairOf: ({ injectorConfig, hash, tag }, injector) => {
+      if (request.tag !== undefined && request.tag !== tag) return undefined;
+      if (fromConfigs?.has(injectorConfig) === false) return undefined;
+      const before = { name: injectorConfig, hash, injector };
+      const following = after(before);
+      return following && { before, after: following };
+    },
+  };
+  const diffs = compareAll(chosen(workloads, request.workload), diffFacts, request.isDetailed === true, terminal);
+  const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
+  return makeReport(from, request.to, diffs, remarks);
+}
+
+/** Compares workloads, and says on the terminal how far it is. */
+export function compareAll(
+  workloads: readonly DiffWorkload[],
+  facts: DiffFacts,
+  isDetailed: boolean,
+  terminal: Pick<Terminal, 'progress'>,
+): WorkloadDiff[] {
+  const diffs = workloads.flatMap((workload, index) => {
+    if (index % 20 === 0) terminal.progress(progressBar(index, workloads.length));
+    return compareWorkload(workload, facts, isDetailed) ?? [];
+  });
+  terminal.progress('');
+  return diffs;
+}
+
+function progressBar(done: number, all: number): string {
+  const filled = Math.floor((done / Math.max(1, all)) * 30);
+  return `[${'#'.repeat(filled)}${' '.repeat(30 - filled)}] ${done} of ${all} workloads compared`;
+}
+
+/** @throws UsageError if there is no such workload */
+function chosen(workloads: readonly DiffWorkload[], wanted: string | undefined): readonly DiffWorkload[] {
+  if (wanted === undefined) return workloads;
+  const idOf = ({ namespace, kind, name }: DiffWorkload): string => `${namespace}/${kind}/${name}`;
+  const found = workloads.filter((each) => idOf(each).toLowerCase() === wanted.toLowerCase());
+  if (found.length > 0) return found;
+  throw new UsageError(`--workload: there is no workload ${wanted}; ${namesThere(wanted, workloads.map(idOf))}`);
+}
+
+function namesOfRevision({ injectorConfigs }: Facts, revision: string): ReadonlySet<string> {
+  const found = injectorConfigs.filter((config) => revisionOf(config) === revision);
+  if (found.length > 0) return new Set(found.map(({ metadata }) => metadata.name));
+  throw new UsageError(
+    `--from ${revision}: no InjectorConfig has this revision; ${namesThere(revision, injectorConfigs.map(revisionOf))}`,
+  );
+}
+
+/** Loads the configurations that injected pods, as far as they still exist. */
+async function readInjectors(
+  client: Reader,
+  facts: Facts,
+  entries: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, NamedInjector>> {
+  const injectors = new Map<string, NamedInjector>();
+  for (const entry of [...entries].slice(0, mostConfigurations)) {
+    const [name, hash] = [entry.slice(0, -9), entry.slice(-8)] as const;
+    const target = targetOf(facts, name, hash);
+    const known = facts.filesOf(target);
+    const injector = load('unavailable' in known ? await readFiles(client, target) : known);
+    if (!('unavailable' in injector)) injectors.set(entry, { name, hash, injector });
+  }
+  return injectors;
+}
+
+/** Names a configuration; its ConfigMap stands beside the Service of the operator's webhooks. */
+function targetOf({ configurations }: Facts, injectorConfig: string, hash: string): WebhookTarget {
+  const namespace = podWebhooks(configurations).find(({ target }) => target !== undefined)?.target?.namespace;
+  return { injectorConfig, hash, namespace };
+}
+
+/** The maximum number of configurations to read: authors can write any entry into an annotation. */
+const mostConfigurations = 200;
+
+/** Returns the published configuration of a revision. @throws UsageError */
+export async function publishedConfiguration(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
+  const config = configOfRevision({ configs: facts.injectorConfigs }, revision);
+  if (config === undefined) {
+    const isTag = facts.revisionTags.find(({ metadata }) => metadata.name === revision);
+    const tag = isTag && `it is a tag that points to revision ${isTag.spec.revision}`;
+    const names = facts.injectorConfigs.map(revisionOf);
+    throw new UsageError(
+      `--to ${revision}: no InjectorConfig has this revision; ${tag ?? namesThere(revision, names)}`,
+    );
+  }
+  const { name } = config.metadata;
+  const hash = config.status?.config?.hash;
+  if (hash === undefined) throw new Error(`InjectorConfig ${name} has no published configuration; see its conditions`);
+  const injector = load(await readFiles(client, targetOf(facts, name, hash)));
+  if ('unavailable' in injector) throw new Error(`InjectorConfig ${name}: ${injector.unavailable}`);
+  return { name, hash, injector };
+}
+
+/** Reads the texts to which an InjectorConfig refers. */
+export async function readReferencedTexts(client: Reader, { spec }: InjectorConfig): Promise<ReferencedTexts> {
+  const texts: Record<string, string> = {};
+  for (const [part, { namespace, name, key }] of Object.entries({ ...configurationReferences(spec.injection) })) {
+    const configMap = await client.find(configMaps, name, { namespace });
+    const text = (configMap?.data as Readonly<Record<string, string>> | undefined)?.[key];
+    if (text !== undefined) texts[part] = text;
+  }
+  return texts;
+}
+
+/** Lets a configuration follow every configuration of its family. */
+export function followsFamily(next: NamedInjector) {
+  const { status } = next.injector.family.keys;
+  return ({ injector }: NamedInjector): NamedInjector | undefined =>
+    injector.family.keys.status === status ? next : undefined;
+}

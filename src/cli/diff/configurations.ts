@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { injectorConfigKind, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
+import type { NamedInjector } from '../../explain/predict-pod.ts';
+import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { referencedTexts } from '../check/read-file-facts.ts';
+import { messageOf } from '../files.ts';
+import { inFile, readConfig } from '../injection/read-injector-config.ts';
+import { objectsOfText } from '../commands/check.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
+import { readNamedFile } from '../files.ts';
+
+/** An InjectorConfig from files, loaded. */
+export interface FileConfiguration extends NamedInjector {
+  readonly revision: string;
+}
+
+/** Loads a configuration. @throws ConfigurationError */
+export function named(name: string, files: ConfigurationFiles): NamedInjector {
+  return { name, hash: configurationHash(files), injector: loadInjector(files) };
+}
+
+/** Reads the objects of YAML files, and of the YAML and JSON files below folders. */
+export async function readObjects(
+  terminal: Terminal,
+  flag: string,
+  files: readonly string[],
+): Promise<KubernetesObject[]> {
+  const objects: KubernetesObject[] = [];
+  for (const file of files.flatMap((each) => filesBelow(flag, each)))
+    objects.push(...objectsOfText(await readNamedFile(terminal, flag, file), `${flag} ${file}`));
+  return objects;
+}
+
+const isManifest = (name: string): boolean => /\.(ya?ml|json)$/.test(name);
+
+function filesBelow(flag: string, file: string): string[] {
+  if (file === '-' || !(statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false)) return [file];
+  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).filter(isManifest).sort();
+  if (names.length === 0) throw new UsageError(`${flag} ${file}: the folder contains no YAML or JSON files`);
+  return names.map((name) => path.join(file, name));
+}
+
+/** Reads files as they are in a commit. @throws UsageError with git's message */
+export function readObjectsAt(commit: string, files: readonly string[]): KubernetesObject[] {
+  if (commit.startsWith('-')) throw new UsageError(`--since ${commit}: is not a commit`);
+  const git = (...args: string[]): string => {
+    try {
+      return execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
+    } catch (error) {
+      const { stderr } = error as { readonly stderr?: string };
+      throw new UsageError(`--since ${commit}: git ${args[0] ?? ''}: ${(stderr ?? messageOf(error)).trim()}`, {
+        cause: error,
+      });
+    }
+  };
+  const listed = git('ls-tree', '-r', '-z', '--name-only', commit, '--', ...files).split('\0');
+  const names = listed.filter((name) => isManifest(name) || files.includes(name));
+  return names.flatMap((name) => objectsOfText(git('show', `${commit}:./${name}`), `--since ${commit}: ${name}`));
+}
+
+/**
+ * Loads the InjectorConfigs among objects.
+ * @param missing returns the texts of references that the objects do not contain
+ */
+export async function loadConfigurations(
+  flag: string,
+  objects: readonly KubernetesObject[],
+  missing: (config: InjectorConfig) => Promise<ReferencedTexts> = () => Promise.resolve({}),
+): Promise<FileConfiguration[]> {
+  const configs = objects.filter(({ kind }) => kind === injectorConfigKind);
+  if (configs.length === 0) throw new UsageError(`${flag}: the files contain no InjectorConfig`);
+  return Promise.all(
+    configs.map(async (object) => {
+      const label = `${flag}: InjectorConfig ${object.metadata.name ?? ''}`;
+      const config = inFile(label, () => readConfig(object));
+      const references = { ...(await missing(config)), ...referencedTexts(config, objects) };
+      const loaded = inFile(label, () => named(config.metadata.name, configurationFiles(config, references)));
+      return { ...loaded, revision: revisionOf(config) };
+    }),
+  );
+}
+
+/** Returns the configuration of a revision, or else the only one. @throws UsageError */
+export function choose(
+  flag: string,
+  configurations: readonly FileConfiguration[],
+  revision: string | undefined,
+): FileConfiguration {
+  const [first, second] = configurations.filter((each) => revision === undefined || each.revision === revision);
+  if (first !== undefined && second === undefined) return first;
+  const names = configurations.map((each) => each.revision);
+  if (first === undefined)
+    throw new UsageError(
+      `${flag} ${revision ?? ''}: no InjectorConfig has this revision; ${namesThere(revision ?? '', names)}`,
+    );
+  throw new UsageError(`${flag}: name a revision; the files contain ${names.join(', ')}`);
+}

@@ -1,0 +1,125 @@
+import type { PodChange } from '../../explain/pod-changes.ts';
+import type { PodResources } from '../../explain/pod-resources.ts';
+import { formatTable, plural, widthOf } from '../report/write-report.ts';
+import { wrap } from '../rollout/wrap.ts';
+import type { Terminal } from '../terminal.ts';
+import type { DiffReport, WorkloadDiff } from './diff-report.ts';
+import { isChanged, isFailing } from './make-report.ts';
+
+/** The maximum number of failing workloads that the summary names. */
+const mostNamed = 20;
+
+/** Prints the summary of a report: failures, one group for each kind of change, and the sums. */
+export function printSummary(terminal: Terminal, report: DiffReport): void {
+  const { summary, groups, workloads } = report;
+  const width = widthOf(terminal);
+  const say = (text: string, indent = 0): void => {
+    for (const line of wrap(text, width - indent, 6)) terminal.out(`${' '.repeat(indent)}${line}\n`);
+  };
+  say(`from ${report.from} to ${report.to}: ${describeSummary(summary)}`);
+  const failing = workloads.filter(isFailing);
+  if (failing.length > 0) {
+    terminal.out('\n');
+    say(`REFUSED: new pods of ${plural(failing.length, 'workload')} would be refused`);
+    for (const each of failing.slice(0, mostNamed)) say(`${nameOf(each)}: ${each.after.message}`, 2);
+    if (failing.length > mostNamed) say(`and ${failing.length - mostNamed} more (-o json lists all)`, 2);
+  }
+  for (const [title, is] of [
+    ['no longer injected', ({ before, after }) => before.outcome === 'Injected' && after.outcome === 'NotInjected'],
+    [
+      'injected for the first time',
+      ({ before, after }) => before.outcome !== 'Injected' && after.outcome === 'Injected',
+    ],
+  ] as [string, (diff: WorkloadDiff) => boolean][]) {
+    const [first, ...others] = workloads.filter(is);
+    if (first === undefined) continue;
+    terminal.out('\n');
+    say(`${title}: ${plural(others.length + 1, 'workload')}`);
+    say(`for example ${nameOf(first)}: ${first.after.message}`, 2);
+  }
+  for (const { kind, workloads: count, pods, example } of groups) {
+    terminal.out('\n');
+    say(`${kind}: ${plural(count, 'workload')}, ${plural(pods, 'pod')}`);
+    say(`for example ${example.workload.toLowerCase()} in namespace ${example.namespace}:`, 2);
+    sayChange(say, example, 4);
+  }
+  if (summary.changed > 0) printResources(terminal, report, width);
+  if (summary.changedByOthers > 0)
+    say(`${plural(summary.changedByOthers, 'workload')}: other webhooks also change the pods`);
+  for (const note of report.notes) terminal.error(note);
+}
+
+function describeSummary({ workloads, pods, changed, failing, estimated }: DiffReport['summary']): string {
+  const compared = `${plural(workloads, 'workload')} with ${plural(pods, 'pod')} compared`;
+  if (changed + failing === 0) return `${compared}, no difference`;
+  const parts = [`${changed} changed`, ...(failing > 0 ? [`${failing} refused`] : [])];
+  return `${compared}, ${parts.join(', ')}${estimated > 0 ? `; ${estimated} estimated from templates` : ''}`;
+}
+
+function nameOf({ kind, namespace, name, isEstimated }: WorkloadDiff): string {
+  return `${kind.toLowerCase()}/${name} in namespace ${namespace}${isEstimated ? ' (estimated)' : ''}`;
+}
+
+function sayChange(say: (text: string, indent: number) => void, change: PodChange, indent: number): void {
+  say(change.path, indent);
+  say(`- ${valueText(change.before)}`, indent);
+  say(`+ ${valueText(change.after)}`, indent);
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return '(absent)';
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+}
+
+function printResources(terminal: Terminal, report: DiffReport, width: number): void {
+  const rows = (title: string, { before, after }: DiffReport['resources']): string[][] =>
+    (['requests', 'limits'] as const).flatMap((part) =>
+      (['cpu', 'memory'] as const).map((name) => {
+        const [old, now] = [before, after].map((each: PodResources) => each[part][name]) as [number, number];
+        return [`${name} ${part}${title}`, amountText(name, old), amountText(name, now), signed(name, now - old)];
+      }),
+    );
+  const isEmpty = ({ before, after }: DiffReport['resources']): boolean =>
+    [before, after].every(({ requests, limits }) => requests.cpu + requests.memory + limits.cpu + limits.memory === 0);
+  const all = [
+    ...(isEmpty(report.resources) ? [] : rows('', report.resources)),
+    ...(isEmpty(report.estimatedResources) ? [] : rows(' (estimated)', report.estimatedResources)),
+  ];
+  if (all.length === 0) return;
+  terminal.out('\n');
+  const columns = ['ALL REPLICAS', 'BEFORE', 'AFTER', 'DIFFERENCE'];
+  terminal.out(formatTable(all, { columns, row: (cells) => cells }, width));
+  terminal.out('\n');
+}
+
+/** Formats cores or Mi, rounded to thousandths. */
+export function amountText(name: 'cpu' | 'memory', amount: number): string {
+  const value = name === 'cpu' ? amount : amount / 2 ** 20;
+  return `${Math.round(value * 1000) / 1000}${name === 'cpu' ? '' : 'Mi'}`;
+}
+
+function signed(name: 'cpu' | 'memory', amount: number): string {
+  return `${amount > 0 ? '+' : ''}${amountText(name, amount)}`;
+}
+
+/** Prints everything about one workload. */
+export function printWorkload(terminal: Terminal, diff: WorkloadDiff): void {
+  const width = widthOf(terminal);
+  const say = (text: string, indent = 0): void => {
+    for (const line of wrap(text, width - indent)) terminal.out(`${' '.repeat(indent)}${line}\n`);
+  };
+  say(`${nameOf(diff)}, ${plural(diff.pods, 'pod')}: ${isChanged(diff) ? '' : 'no difference'}`);
+  for (const [title, { outcome, configuration, message }] of [
+    ['before', diff.before],
+    ['after', diff.after],
+  ] as const)
+    say(`${title}: ${outcome} (${configuration}): ${message}`, 2);
+  let kind = '';
+  for (const change of diff.changes) {
+    if (change.kind !== kind) say(change.kind, 2);
+    kind = change.kind;
+    sayChange(say, change, 4);
+  }
+  for (const changed of diff.changedByOthers) say(`other webhooks also change ${changed}`, 2);
+  for (const note of diff.notes) say(note, 2);
+}

@@ -1,0 +1,115 @@
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { injectedByOf } from '../../explain/stored-pod.ts';
+import { without } from '../../inject/pod/without.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { pods } from '../../operator/cluster-view.ts';
+import { type RolloutWorkload, workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
+import { controllerOf, type Subject, subjectOf } from '../check/subject.ts';
+
+/** A workload, with one of its live pods or, if it has none, the pod of its template. */
+export interface DiffWorkload extends RolloutWorkload {
+  /** The number of live pods, or of the pods that the spec asks for. */
+  readonly pods: number;
+  readonly stored?: KubernetesObject;
+  readonly template?: Subject;
+}
+
+/** The workloads of a cluster. */
+export interface ReadWorkloads {
+  readonly workloads: readonly DiffWorkload[];
+  /** `N.<hash8>` of each configuration that injected one of the pods. */
+  readonly entries: ReadonlySet<string>;
+  readonly notes: readonly string[];
+}
+
+const templateKinds = [
+  resourceKind('apps/v1', 'Deployment'),
+  resourceKind('apps/v1', 'StatefulSet'),
+  resourceKind('apps/v1', 'DaemonSet'),
+  resourceKind('batch/v1', 'CronJob'),
+  resourceKind('batch/v1', 'Job'),
+  resourceKind('apps/v1', 'ReplicaSet'),
+  resourceKind('v1', 'ReplicationController'),
+];
+
+/**
+ * Reads the workloads of a cluster page by page, and keeps one pod of each: the newest.
+ * @param progress receives what was read so far, in words
+ */
+export async function readWorkloads(
+  client: Pick<ApiClient, 'list'>,
+  namespace: string | undefined,
+  progress: (text: string) => void,
+): Promise<ReadWorkloads> {
+  const found = new Map<string, DiffWorkload>();
+  const entries = new Set<string>();
+  const notes: string[] = [];
+  let count = 0;
+  await forEachItem(client, pods, namespace, (pod) => {
+    count += 1;
+    if (count % 500 === 0) progress(`${count} pods read`);
+    if (hasEnded(pod)) return;
+    const workload = workloadOfPod(pod, pod.metadata.namespace ?? '');
+    const key = workloadKey(workload);
+    const before = found.get(key);
+    const isNewer = (before?.stored?.metadata.creationTimestamp ?? '') <= (pod.metadata.creationTimestamp ?? '');
+    const stored = isNewer ? { ...pod, metadata: without({ ...pod.metadata }, 'managedFields') } : before?.stored;
+    found.set(key, { ...workload, pods: (before?.pods ?? 0) + 1, ...(stored && { stored }) });
+  });
+  for (const { stored } of found.values()) for (const entry of stored ? injectedByOf(stored) : []) entries.add(entry);
+  for (const resource of templateKinds) {
+    const { kind } = resource;
+    try {
+      await forEachItem(client, resource, namespace, (item) => {
+        const object = { ...item, apiVersion: apiVersionOf(resource), kind };
+        const { namespace: own = '', name = '' } = object.metadata;
+        const key = workloadKey({ namespace: own, kind, name });
+        if (found.has(key) || controllerOf(object.metadata) !== undefined || isFinished(object)) return;
+        const template = subjectOf(object, own);
+        found.set(key, { namespace: own, kind, name, pods: replicasOf(object), ...(template && { template }) });
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      notes.push(`${kind}s cannot be listed, so those without pods are missing: ${error.message}`);
+    }
+  }
+  return { workloads: [...found.values()], entries, notes };
+}
+
+async function forEachItem(
+  client: Pick<ApiClient, 'list'>,
+  resource: ResourceKind,
+  namespace: string | undefined,
+  visit: (item: KubernetesObject) => void,
+): Promise<void> {
+  let token: string | undefined;
+  do {
+    const page = await client.list(resource, { namespace, limit: 500, continue: token });
+    page.items.forEach(visit);
+    token = page.continue;
+  } while (token !== undefined);
+}
+
+function hasEnded({ metadata, status }: KubernetesObject): boolean {
+  const { phase } = (status ?? {}) as { readonly phase?: unknown };
+  return metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** Reports whether an object is a Job that will create no more pods. */
+function isFinished({ kind, status }: KubernetesObject): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Record<string, unknown>[] };
+  const isEnd = ({ type, status: is }: Record<string, unknown>): boolean =>
+    (type === 'Complete' || type === 'Failed') && is === 'True';
+  return kind === 'Job' && conditions.some(isEnd);
+}
+
+/** Returns the number of pods that a spec asks for; a CronJob counts as one of its Jobs. */
+export function replicasOf({ kind, spec, status }: KubernetesObject): number {
+  type Numbers = Readonly<Record<string, number | undefined>>;
+  if (kind === 'DaemonSet') return ((status ?? {}) as Numbers).desiredNumberScheduled ?? 0;
+  const { jobTemplate } = (spec ?? {}) as { readonly jobTemplate?: { readonly spec?: Numbers } };
+  const { replicas, parallelism } = (kind === 'CronJob' ? (jobTemplate?.spec ?? {}) : (spec ?? {})) as Numbers;
+  return (kind.endsWith('Job') ? parallelism : replicas) ?? 1;
+}

@@ -1,0 +1,112 @@
+import { injectedByAnnotation } from '../api/names.ts';
+import { decide } from '../inject/decide.ts';
+import { inject } from '../inject/inject.ts';
+import type { InjectionRequest } from '../inject/injection-request.ts';
+import type { Injector } from '../inject/injector.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
+import { without } from '../inject/pod/without.ts';
+import { readPodFacts } from '../inject/pod/pod-facts.ts';
+import { creatableMetadata, withServerDefaults } from './admission-pod.ts';
+import { type ContainerDefaults, limitRangerAnnotation, withContainerDefaults } from './limit-range.ts';
+import { changedPaths, mergeChanges } from './pod-changes.ts';
+import { uninjectPod } from './uninject.ts';
+
+/** An injector, and the name and hash of its configuration. */
+export interface NamedInjector {
+  readonly name: string;
+  readonly hash: string;
+  readonly injector: Injector;
+}
+
+/** The environment in which pods are created. */
+export interface CreationContext {
+  readonly request: Omit<InjectionRequest, 'pod'>;
+  readonly containerDefaults: ContainerDefaults;
+}
+
+/** What an injector does with a pod, and the pod that the API server then stores. */
+export interface PredictedPod {
+  readonly outcome: 'Injected' | 'NotInjected' | 'Refused';
+  readonly reason: string;
+  readonly message: string;
+  /** Undefined if the pod is refused. */
+  readonly pod?: JsonObject;
+}
+
+/** Predicts the stored pod. @param pod the pod as the webhook receives it */
+export function predictPod(
+  pod: JsonObject,
+  { name, hash, injector }: NamedInjector,
+  context: CreationContext,
+): PredictedPod {
+  const { request, containerDefaults } = context;
+  const result = inject(injector, { ...request, pod });
+  if (result.outcome === 'failed') return { outcome: 'Refused', reason: result.reason, message: result.message };
+  if (result.outcome === 'skipped')
+    return { outcome: 'NotInjected', reason: result.reason, message: result.message, pod };
+  const { reason, message } = decide(injector.rules, readPodFacts(pod, request.namespace));
+  const marked = withEntry(result.pod, `${name}.${hash}`);
+  const stored = withContainerDefaults(withServerDefaults(marked), containerDefaults);
+  return { outcome: 'Injected', reason, message, pod: stored };
+}
+
+/** Adds the annotation of the admission handler, after the entries of other families. */
+function withEntry(pod: JsonObject, entry: string): JsonObject {
+  const annotations = objectAt(pod, ['metadata', 'annotations']);
+  const others = annotations[injectedByAnnotation];
+  const list = typeof others === 'string' && others !== '' ? `${others},${entry}` : entry;
+  const marked = { ...annotations, [injectedByAnnotation]: list };
+  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations: marked } };
+}
+
+/** A stored pod without its injection, and how to predict pods like it. */
+export interface PodOrigin {
+  /** The pod as webhooks receive it. */
+  readonly pod: JsonObject;
+  /** The paths that other webhooks or people changed after the injection. */
+  readonly changedByOthers: readonly string[];
+  /** The fields whose value before the injection is not known. */
+  readonly lost: readonly { readonly field: string; readonly reason: string }[];
+  /** Adds the changes of others to a predicted pod. */
+  readonly finish: (predicted: JsonObject) => JsonObject;
+}
+
+/**
+ * Returns the origin of a stored pod: removes what the injector added, injects the pod again, and
+ * takes what still differs from the stored pod for a change by others.
+ * @param by the injector that injected the pod; undefined if it is not known or did not inject it
+ */
+export function originOf(stored: JsonObject, by: NamedInjector | undefined, context: CreationContext): PodOrigin {
+  const admitted = asAdmitted(stored);
+  const { pod: bare, lost } = uninjectPod(admitted, by && { injector: by.injector, request: context.request });
+  const pod = by === undefined ? bare : withoutEntry(bare, by.name);
+  const again = by === undefined ? undefined : predictPod(pod, by, context).pod;
+  const changed = again === undefined ? [] : changedPaths(again, admitted);
+  const changedByOthers = changed.filter(
+    (path) => !isGenerated(path) && !lost.some(({ field }) => path.startsWith(field)),
+  );
+  if (again === undefined || changed.length === 0)
+    return { pod, changedByOthers, lost, finish: (predicted) => predicted };
+  return { pod, changedByOthers, lost, finish: (predicted) => mergeChanges(again, admitted, predicted) };
+}
+
+/** Removes what a pod gets only after admission: its generated name, its node, its status. */
+function asAdmitted(stored: JsonObject): JsonObject {
+  const { name, ...metadata } = creatableMetadata(stored);
+  const spec = without(without(objectAt(stored, ['spec']), 'nodeName'), 'ephemeralContainers');
+  const named = metadata.generateName === undefined ? { name, ...metadata } : metadata;
+  return { apiVersion: 'v1', kind: 'Pod', metadata: named, spec, status: {} };
+}
+
+function withoutEntry(pod: JsonObject, name: string): JsonObject {
+  const { [injectedByAnnotation]: list, ...annotations } = objectAt(pod, ['metadata', 'annotations']);
+  const others = typeof list === 'string' ? list.split(',').filter((entry) => !entry.startsWith(`${name}.`)) : [];
+  const kept = others.length === 0 ? annotations : { ...annotations, [injectedByAnnotation]: others.join(',') };
+  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations: kept } };
+}
+
+/** Reports whether a path is bookkeeping of the LimitRanger plugin. */
+export function isGenerated(path: string): boolean {
+  return path === `metadata.annotations["${limitRangerAnnotation}"]`;
+}

@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+import { without } from '../inject/pod/without.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { LostField } from './uninject.ts';
+
+const handlers = [
+  ['readinessProbe', '/app-health', 'readyz'],
+  ['livenessProbe', '/app-health', 'livez'],
+  ['startupProbe', '/app-health', 'startupz'],
+  ['preStop', '/app-lifecycle', 'prestopz'],
+  ['postStart', '/app-lifecycle', 'poststartz'],
+] as const;
+
+/**
+ * Restores the probes and hooks of a container that were redirected to the proxy's agent.
+ * @param probers the originals by URL path (ISTIO_KUBE_APP_PROBERS)
+ */
+export function restoreHandlers(container: JsonObject, probers: JsonObject, lost: LostField[]): JsonObject {
+  const result = { ...container };
+  const lifecycle = { ...objectAt(container, ['lifecycle']) };
+  for (const [name, root, file] of handlers) {
+    const holder = root === '/app-health' ? result : lifecycle;
+    const handler = holder[name];
+    const path = `${root}/${String(container.name)}/${file}`;
+    if (!isJsonObject(handler) || objectAt(handler, ['httpGet']).path !== path) continue;
+    const field = `spec.containers[${String(container.name)}].${holder === result ? name : `lifecycle.${name}`}`;
+    const original = Object.hasOwn(probers, path) ? probers[path] : undefined;
+    if (!isJsonObject(original)) {
+      lost.push({ field, reason: 'it was redirected to the proxy, and the proxy does not record its original' });
+      continue;
+    }
+    holder[name] = restored(handler, original, container, field, lost);
+  }
+  if (Object.keys(lifecycle).length > 0) result.lifecycle = lifecycle;
+  return result;
+}
+
+function restored(
+  handler: JsonObject,
+  original: JsonObject,
+  { ports }: JsonObject,
+  field: string,
+  lost: LostField[],
+): JsonObject {
+  const others = without(handler, 'httpGet');
+  for (const kind of ['httpGet', 'tcpSocket', 'grpc']) {
+    const action = original[kind];
+    if (!isJsonObject(action)) continue;
+    if (kind === 'grpc') return { ...others, grpc: action.service === null ? { port: action.port } : action };
+    const named = (Array.isArray(ports) ? ports.filter(isJsonObject) : []).findLast(
+      ({ name, containerPort }) => containerPort === action.port && typeof name === 'string',
+    );
+    if (named === undefined) return { ...others, [kind]: action };
+    lost.push({ field: `${field}.${kind}.port`, reason: 'the proxy records the number of a named port' });
+    return { ...others, [kind]: { ...action, port: named.name } };
+  }
+  return others;
+}
