@@ -51,7 +51,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
       (state) => state.phase === 'Paused' && state.weight === weight,
     );
 
-  const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite'));
+  const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite', '--yes'));
   await context.check('injector tag set says that a rollout begins, and returns when the rollout is in progress', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
@@ -82,7 +82,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
     return lines.at(-1)?.rollout?.phase === 'Promoted';
   });
 
-  await injectorOutput(argv('set', 'steered', '-r', 'v1', '--overwrite'));
+  await injectorOutput(argv('set', 'steered', '-r', 'v1', '--overwrite', '--yes'));
   const back = await watch(argv('watch', 'steered'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'steered'));
@@ -132,7 +132,7 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   );
   const before = observer.latest();
 
-  const set = await injectorOutput(argv('set', tag, '-r', 'v2', '--overwrite'));
+  const set = await injectorOutput(argv('set', tag, '-r', 'v2', '--overwrite', '--yes'));
   await context.check('injector tag set says which workloads the operator will restart', () =>
     /workloads are restarted when they enter the share, 4 workloads at a time, 4 per namespace/.test(set.out),
   );

@@ -6,6 +6,8 @@ export interface Terminal {
   out(text: string): void;
   /** Writes one line to standard error. */
   error(line: string): void;
+  /** Replaces the line that shows progress on a screen; an empty text removes it. */
+  progress(text: string): void;
   /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
   /** Asks the user a question; returns undefined when standard input is not a terminal. */
@@ -26,6 +28,9 @@ export interface Screen {
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   error: (line) => void process.stderr.write(`${line}\n`),
+  progress: (text) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`);
+  },
   async readInput() {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -76,7 +81,7 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   failure: 'a failure or a negative answer: an invalid template, a refusal by the cluster, no running operator',
   usage: 'wrong arguments: an unknown option, value or object, conflicting options, a missing file',
   negative:
-    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `tag watch` saw a rollback or stopped restarts',
-  refused: '`check`: a webhook would refuse the pod',
+    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `tag watch` saw a rollback or stopped restarts',
+  refused: '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused',
   unknown: '`check`: the result is unknown',
 };

@@ -20,7 +20,7 @@ const admission = 'admissionregistration.k8s.io';
 
 /** The kinds that the operator reads or writes, and the kinds in the chart. */
 const known: readonly ResourceKind[] = [
-  ...kinds('', 'v1', true, 'ConfigMap', 'Event', 'Pod', 'Secret', 'Service', 'ServiceAccount'),
+  ...kinds('', 'v1', true, 'ConfigMap', 'Event', 'LimitRange', 'Pod', 'Secret', 'Service', 'ServiceAccount'),
   ...kinds('', 'v1', true, 'PodTemplate', 'ReplicationController'),
   ...kinds('', 'v1', false, 'Namespace', 'Node'),
   ...kinds('apps', 'v1', true, 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'),

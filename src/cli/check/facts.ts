@@ -51,7 +51,7 @@ export function keyOf({ injectorConfig, hash }: ConfigurationRef): string {
   return `${injectorConfig}.${hash}`;
 }
 
-function load(files: FoundFiles): Injector | { unavailable: string } {
+export function load(files: FoundFiles): Injector | { unavailable: string } {
   if ('unavailable' in files) return files;
   try {
     return loadInjector(files);

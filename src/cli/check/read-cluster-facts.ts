@@ -58,7 +58,10 @@ export async function readConfigurations(client: Reader, configurations: Facts['
 }
 
 /** Finds the immutable ConfigMap of a configuration by name, or by labels without a namespace. */
-async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
+export async function readFiles(
+  client: Reader,
+  { injectorConfig, hash, namespace }: WebhookTarget,
+): Promise<FoundFiles> {
   const name = hashedConfigMapName(injectorConfig, hash);
   const where = namespace === undefined ? name : `${namespace}/${name}`;
   const labelSelector = `${labelNames.injectorConfig}=${injectorConfig},${labelNames.configurationHash}=${hash}`;

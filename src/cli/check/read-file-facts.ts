@@ -97,7 +97,7 @@ function readTag(object: KubernetesObject): RevisionTag {
 }
 
 /** Returns the referenced texts in the files. Compilation reports missing texts. */
-function referencedTexts(config: InjectorConfig, objects: readonly KubernetesObject[]): Record<string, string> {
+export function referencedTexts(config: InjectorConfig, objects: readonly KubernetesObject[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [part, { namespace, name, key }] of Object.entries({
     ...configurationReferences(config.spec.injection),

@@ -176,25 +176,27 @@ async function reportsOf(
 /** Reads the objects of YAML or JSON files. @throws UsageError naming the file and line */
 export async function readFileObjects(terminal: Terminal, files: readonly string[]): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
-  for (const file of files) {
-    const text = await readNamedFile(terminal, '--filename', file);
-    let documents;
-    try {
-      documents = readDocuments(text);
-    } catch (error) {
-      throw new UsageError(`--filename ${file}: not YAML: ${messageOf(error)}`, { cause: error });
-    }
-    for (const { document } of documents) objects.push(...objectsIn(document.toJS() as unknown, file));
-  }
+  for (const file of files)
+    objects.push(...objectsOfText(await readNamedFile(terminal, '--filename', file), `--filename ${file}`));
   return objects;
 }
 
-function objectsIn(value: unknown, file: string): KubernetesObject[] {
+/** Reads the objects of a YAML text. @throws UsageError that begins with `source` */
+export function objectsOfText(text: string, source: string): KubernetesObject[] {
+  try {
+    return readDocuments(text).flatMap(({ document }) => objectsIn(document.toJS(), source));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${source}: not YAML: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function objectsIn(value: unknown, source: string): KubernetesObject[] {
   if (value === null || value === undefined) return [];
   if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string')
-    throw new UsageError(`--filename ${file}: contains a document without apiVersion and kind`);
+    throw new UsageError(`${source}: contains a document without apiVersion and kind`);
   const items = listItems(value);
-  if (items !== undefined) return items.flatMap((item) => objectsIn(item, file));
+  if (items !== undefined) return items.flatMap((item) => objectsIn(item, source));
   const { apiVersion, kind } = value;
   return [{ ...value, apiVersion, kind, metadata: objectAt(value, ['metadata']) }];
 }

@@ -160,7 +160,7 @@ describe('injector, with a tag that restarts workloads', () => {
         put(rollout === undefined ? atRest(restarts, spec) : rolloutTag(rollout, { spec }));
         cluster.addNamespace('shop', { 'istio.io/rev': 'prod' });
         cluster.addPod('shop', 'web');
-        assert.match((await injector('tag set prod -r 1-26 --overwrite --timeout 0')).out, message);
+        assert.match((await injector('tag set prod -r 1-26 --overwrite -y --timeout 0')).out, message);
       });
     }
 

@@ -217,7 +217,7 @@ describe('injector tag, with a rollout', () => {
         const canary = { ...stable, revision: '1-26', injectorConfig: '1-26' };
         write({ ...paused, stable, canary });
       });
-      const { out, code } = await tag('set prod -r 1-26 --overwrite --timeout 20');
+      const { out, code } = await tag('set prod -r 1-26 --overwrite --yes --timeout 20');
       const begins = 'a rollout from revision 1-25 to 1-26 begins, in 4 steps (spec.strategy.canary)';
       const shows = 'the rollout is under way\n`injector tag watch prod` shows its progress';
       assert.deepEqual([out, code], [`RevisionTag prod: ${begins}\n${shows}\n`, 0]);
@@ -227,7 +227,7 @@ describe('injector tag, with a rollout', () => {
 
     it('reports that a rollout is not under way in time', async () => {
       put(promoted);
-      sees(await tag('set prod -r 1-26 --overwrite --timeout 0.1'), 1, {
+      sees(await tag('set prod -r 1-26 --overwrite -y --timeout 0.1'), 1, {
         errors: /not published after 0\.1 s; .*: NotLookedAt/,
       });
     });
@@ -248,11 +248,33 @@ describe('injector tag, with a rollout', () => {
     for (const [title, state, revision, message] of cases) {
       it(`describes the rollout after a request for ${title}`, async () => {
         put(state);
-        const { out, errors, code } = await tag(`set prod -r ${revision} --overwrite --timeout 0`);
+        const { out, errors, code } = await tag(`set prod -r ${revision} --overwrite -y --timeout 0`);
         assert.match(errors + out, message);
         assert.equal(code, state === rolledBack && revision === '1-25' ? 1 : 0);
       });
     }
+
+    for (const [answered, code, last] of [
+      ['n', 1, 'nothing was changed'],
+      ['y', 0, ''],
+    ] as const) {
+      it(`predicts the changes before a rollout, asks, and obeys the answer ${answered}`, async () => {
+        put(promoted);
+        const seen = await cluster.injector('tag set prod -r 1-26 --overwrite --timeout 0'.split(' '), answered);
+        assert.match(seen.out, /^from the active configurations to revision 1-26: 0 workloads with 0 pods\ncompared/);
+        assert.deepEqual([seen.questions, seen.code, seen.errors], [['Continue? [y/N] '], code, last]);
+        assert.equal(cluster.changes.length, code === 0 ? 1 : 0);
+      });
+    }
+
+    it('asks although the changes cannot be predicted', async () => {
+      put(promoted);
+      cluster.memory.faults.push(refusal('GET', '/configmaps', 403));
+      sees(await tag('set prod -r 1-26 --overwrite --timeout 0'), 2, {
+        errors:
+          /^cannot predict how pods change: .*ConfigMap .* cannot be read.*\n.*use -y to agree; nothing was changed/,
+      });
+    });
 
     it('moves immediately without a strategy', async () => {
       put(promoted, { isAtOnce: true });

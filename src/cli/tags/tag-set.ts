@@ -5,6 +5,10 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
+import type { Facts } from '../check/facts.ts';
+import { diffCluster, followsFamily, publishedConfiguration } from '../diff/cluster-diff.ts';
+import { printSummary } from '../diff/print-diff.ts';
+import { messageOf } from '../files.ts';
 import { agrees, tagRights } from './precautions.ts';
 import { planTag } from './plan-tag.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
@@ -23,6 +27,7 @@ interface SetOptions extends ClusterOptions {
   readonly revision: string;
   readonly overwrite?: true;
   readonly skipConfirmation?: true;
+  readonly yes?: true;
   readonly autoInjectNamespaces?: boolean;
   /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
@@ -34,7 +39,8 @@ export function tagSetCommand(terminal: Terminal): Command {
     .argument('<tag>', 'the name of the tag')
     .requiredOption('-r, --revision <revision>', 'the revision of the tag')
     .option('--overwrite', 'move the tag if it exists')
-    .option('-y, --skip-confirmation', 'do not ask for confirmation')
+    .option('-y, --skip-confirmation', 'do not ask for confirmation, and do not predict the changes of a rollout')
+    .option('--yes', 'the same as --skip-confirmation')
     .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
     .option('--no-auto-inject-namespaces', 'with tag default: no longer inject these pods')
     .option('--timeout <seconds>', 'how long to wait for the new revision (0: do not wait)', parseSeconds, 60)
@@ -59,10 +65,12 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   }
   const { tag, before, concerns } = plan;
   const followers = await readFollowers(client, installation, tag);
-  if (concerns.length > 0 && !(await agrees(terminal, concerns, options.skipConfirmation === true))) return;
+  const isRollout = before !== undefined && beginsRollout(before, revision);
+  const isAgreed = options.skipConfirmation === true || options.yes === true;
+  if (isRollout && !isAgreed) await showDiff(client, request, terminal);
+  if ((concerns.length > 0 || isRollout) && !(await agrees(terminal, concerns, isAgreed))) return;
 
   const written = await writeTag(client, tag, before);
-  const isRollout = before !== undefined && beginsRollout(before, revision);
   terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}\n`);
   if (options.timeout > 0) {
     const { timeout } = options;
@@ -86,6 +94,17 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const then = restarts ?? 'running pods get the revision when they are restarted';
   const command = restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`;
   terminal.out(`the tag is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
+}
+
+/** Prints how the pods that follow a tag will change. If this fails, the tag can still move. */
+async function showDiff(client: ApiClient, { name, revision }: TagRequest, terminal: Terminal): Promise<void> {
+  const after = async (facts: Facts) => followsFamily(await publishedConfiguration(client, facts, revision));
+  try {
+    printSummary(terminal, await diffCluster(client, { tag: name, to: `revision ${revision}`, after }, terminal));
+    terminal.out(`\`injector diff --to ${revision}\` shows more\n\n`);
+  } catch (error) {
+    terminal.error(`cannot predict how pods change: ${messageOf(error)}`);
+  }
 }
 
 /**

@@ -37,6 +37,7 @@ export function recordingTerminal(input = '', answer?: string, { screen, onOut }
     error: (line) => {
       errors.push(line);
     },
+    progress: () => undefined,
     readInput: () => Promise.resolve(input),
     ask: (question) => {
       questions.push(question);

@@ -8,7 +8,7 @@ import type { ListOptions, ListPage } from '../../kube/request-options.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 
 /** Istio's ProxyConfig. Its CustomResourceDefinition exists only in clusters with Istio. */
-const proxyConfigs: ResourceKind = {
+export const proxyConfigs: ResourceKind = {
   group: 'networking.istio.io',
   version: 'v1beta1',
   plural: 'proxyconfigs',
@@ -95,7 +95,8 @@ export class ProxyConfigResources {
   }
 }
 
-function proxyConfigResource({ metadata, spec }: KubernetesObject): ProxyConfigResource {
+/** Returns the parts of a ProxyConfig that injection reads. */
+export function proxyConfigResource({ metadata, spec }: KubernetesObject): ProxyConfigResource {
   const { name = '', namespace = '', creationTimestamp } = metadata;
   return {
     metadata: { name, namespace, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) },
