@@ -15,6 +15,7 @@ import { formatTotals, readPending, runCases, type Report } from './conformance/
 import { tableCases } from './conformance/table-cases.ts';
 import { templateCases } from './conformance/template-cases.ts';
 import { templateDifferences } from './conformance/template-differences.ts';
+import { uninjectRows } from './conformance/uninject-cases.ts';
 import { compareAnswer, requestFor, webhookCases, type WebhookAnswer } from './conformance/webhook-cases.ts';
 
 const { values, positionals } = parseArgs({
@@ -35,10 +36,13 @@ if (directory === undefined) {
 
 const classes = [...podDifferences, missingObject, ...templateDifferences];
 
+function caseNames(golden: Golden): string[] {
+  const names = readdirSync(golden.directory);
+  return names.filter((name) => golden.exists(`${name}/case.json`)).sort();
+}
+
 function* allCases(golden: Golden): Generator<ConformanceCase> {
-  const names = readdirSync(golden.directory)
-    .filter((name) => golden.exists(`${name}/case.json`))
-    .sort();
+  const names = caseNames(golden);
   yield* webhookCases(golden, names);
   yield* kubeInjectCases(golden, names);
   yield* tableCases(golden);
@@ -60,6 +64,12 @@ if ('hostile'.startsWith(values.only)) {
   const { line, problems: found } = hostileAnnotations(new Golden(directory), Number(values.hostile));
   problems.push(...found);
   console.log(line);
+}
+if ('uninject'.startsWith(values.only)) {
+  const golden = new Golden(directory);
+  const { lines, problems: found } = uninjectRows(golden, caseNames(golden));
+  problems.push(...found);
+  for (const line of lines) console.log(line);
 }
 for (const line of [...report.lines, ...problems, ...formatTotals(report)]) console.log(line);
 if (problems.length > 0 || [...report.groups.values()].some(({ failed }) => failed > 0)) process.exitCode = 1;

@@ -32,7 +32,7 @@ function compareFile(golden: Golden, name: string, setting: Setting, error: stri
 }
 
 /** Returns the objects of a file. Omits zero values, which only Istio writes. */
-function readObjects(text: string): unknown[] {
+export function readObjects(text: string): unknown[] {
   const objects: unknown[] = [];
   for (const document of parseAllDocuments(text, { version: '1.1' })) {
     const object: unknown = document.toJS();

@@ -3,13 +3,13 @@ import type { ConformanceCase } from './conformance-case.ts';
 import type { Golden, Setting } from './golden.ts';
 import { compareAnswer } from './webhook-cases.ts';
 
-interface RandomSetup {
+export interface RandomSetup {
   readonly name: string;
   readonly revision: string;
   readonly nativeSidecars: 'enabled' | 'disabled';
 }
 
-interface RandomCase {
+export interface RandomCase {
   readonly id: string;
   readonly setup: string;
   readonly path: string;
@@ -27,18 +27,7 @@ export function* randomCases(golden: Golden): Generator<ConformanceCase> {
   for (const { id, setup: name, path, steps } of golden.lines('_random/cases.jsonl.gz') as RandomCase[]) {
     const setup = setups.get(name);
     if (setup === undefined) throw new Error(`_random: the set-up of ${id} is missing`);
-    const folder = `_random/setups/${name}`;
-    const setting: Setting = {
-      config: `${folder}/config`,
-      values: `${folder}/values`,
-      mesh: `${folder}/mesh`,
-      features: {
-        COMPLIANCE_POLICY: '',
-        ENABLE_NATIVE_SIDECARS: String(setup.nativeSidecars === 'enabled'),
-        PLATFORM: '',
-      },
-      cluster: { namespaces: null, nodes: null },
-    };
+    const setting = randomSetting(setup);
     for (const [step, { review, outcome, pod, message }] of steps.entries()) {
       yield {
         id: `_random/${id}/${step + 1}`,
@@ -61,4 +50,16 @@ export function* randomCases(golden: Golden): Generator<ConformanceCase> {
       };
     }
   }
+}
+
+/** Returns the configuration of a set-up. */
+export function randomSetting({ name, nativeSidecars }: RandomSetup): Setting {
+  const folder = `_random/setups/${name}`;
+  return {
+    config: `${folder}/config`,
+    values: `${folder}/values`,
+    mesh: `${folder}/mesh`,
+    features: { COMPLIANCE_POLICY: '', ENABLE_NATIVE_SIDECARS: String(nativeSidecars === 'enabled'), PLATFORM: '' },
+    cluster: { namespaces: null, nodes: null },
+  };
 }

@@ -28,6 +28,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   'certs create': ['--service S --namespace N --out tls/', '--service S --namespace N --secret S > secret.yaml'],
   'certs patch-ca-bundle': ['--ca ca.crt < webhook.yaml', '< webhook.yaml | kubectl apply -f -'],
   check: ['deployment/web --namespace shop', '-f app.yaml -f namespace.yaml -f examples/hello.yaml'],
+  uninject: ['-f injected.yaml', '-f injected.yaml --config examples/hello.yaml -o app.yaml'],
   diff: ['--to 1-25', '-f new.yaml --since main --manifests apps/'],
   analyze: ['', '--namespace shop -o json'],
   disable: ['--all', '--revision 1-25 --dry-run'],

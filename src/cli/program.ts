@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   revisions: async (terminal) => (await import('./commands/revisions.ts')).revisionsCommand(terminal),
   status: async (terminal) => (await import('./commands/status.ts')).statusCommand(terminal),
   certs: async (terminal) => (await import('./certs/certs.ts')).certsCommand(terminal),
+  uninject: async (terminal) => (await import('./commands/uninject.ts')).uninjectCommand(terminal),
   diff: async (terminal) => (await import('./commands/diff.ts')).diffCommand(terminal),
   check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),

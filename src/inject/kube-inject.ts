@@ -21,6 +21,24 @@ export type FileInjectionResult =
  * parts keep their text. `injector.semantics` selects the behavior of the webhook or the command.
  */
 export function kubeInject(injector: Injector, text: string, context: FileContext = {}): FileInjectionResult {
+  return editFile(text, (object) => {
+    const result = injectObject(injector, object, context);
+    if (result.outcome === 'failed') return { failure: result.message };
+    if (result.outcome === 'injected') {
+      const warnings = result.warnings.map((warning) => `${describeObject(object)}: ${warning}`);
+      return { edits: result.edits, warnings };
+    }
+    const skipped = `===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`;
+    return { edits: [], warnings: [skipped] };
+  });
+}
+
+/** The edits of one object, or why the file cannot be written. */
+type ObjectEdits =
+  { readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] } | { readonly failure: string };
+
+/** Edits the objects of a YAML file, including objects in Lists. Unchanged documents keep their text. */
+export function editFile(text: string, editsOf: (object: JsonObject) => ObjectEdits): FileInjectionResult {
   let documents: SourceDocument[];
   try {
     documents = readDocuments(text);
@@ -33,14 +51,9 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
     const edits: DocumentEdit[] = [];
     const value: unknown = source.document.toJS();
     for (const { object, path } of objectsIn(value, [])) {
-      const result = injectObject(injector, object, context);
-      if (result.outcome === 'failed')
-        return { outcome: 'failed', object: describeObject(object), message: result.message };
-      if (result.outcome === 'skipped') {
-        warnings.push(`===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`);
-        continue;
-      }
-      warnings.push(...result.warnings.map((warning) => `${describeObject(object)}: ${warning}`));
+      const result = editsOf(object);
+      if ('failure' in result) return { outcome: 'failed', object: describeObject(object), message: result.failure };
+      warnings.push(...result.warnings);
       edits.push(...result.edits.map((edit) => ({ ...edit, path: [...path, ...edit.path] })));
     }
     const unchanged = source.text.endsWith('\n') ? source.text : `${source.text}\n`;

@@ -3,6 +3,7 @@ import type { InjectionRequest } from '../injection-request.ts';
 import type { InjectionResult } from '../injection-result.ts';
 import type { Injector } from '../injector.ts';
 import { parsePointer } from '../patch/json-pointer.ts';
+import type { JsonPatchOperation } from '../patch/json-patch.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import type { DocumentEdit } from './edit-document.ts';
@@ -19,31 +20,47 @@ export type ObjectOutcome =
   | { readonly outcome: 'injected'; readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] }
   | Exclude<InjectionResult, { outcome: 'injected' }>;
 
+/** The pod of an object, and how a change of the pod changes the object. */
+export interface ObjectPod {
+  readonly pod: JsonObject;
+  readonly edit: (operation: JsonPatchOperation) => DocumentEdit;
+}
+
+/**
+ * Returns the pod of a workload, or of a Pod; `undefined` for other objects.
+ * @param commandLine whether to use the metadata of a CronJob's job template, as Istio's command does
+ */
+export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | undefined {
+  const paths = podTemplatePaths(object);
+  if (paths === undefined) return undefined;
+  const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
+  return {
+    pod: { metadata: objectAt(object, metadataPath), spec: objectAt(object, paths.spec) },
+    edit: (operation) => {
+      const [part, ...rest] = parsePointer(operation.path);
+      return { ...operation, path: [...(part === 'metadata' ? metadataPath : paths.spec), ...rest] };
+    },
+  };
+}
+
 /** Injects the pods of one workload. */
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
-  const paths = podTemplatePaths(object);
-  if (paths === undefined) return { outcome: 'injected', edits: [], warnings: [] };
   const commandLine = injector.semantics === 'KubeInject';
-  // Istio's command uses the metadata of the CronJob's job template.
-  const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
-  const pod = { metadata: objectAt(object, metadataPath), spec: objectAt(object, paths.spec) };
+  const found = podOf(object, commandLine);
+  if (found === undefined) return { outcome: 'injected', edits: [], warnings: [] };
   const { namespace, ...surroundings } = context;
   const request: InjectionRequest = {
     ...surroundings,
-    pod,
+    pod: found.pod,
     namespace: commandLine ? '' : textOf(objectAt(object, ['metadata']), 'namespace') || (namespace ?? 'default'),
   };
   const result = inject(injector, request, object.kind === 'Pod' ? undefined : workloadOfObject(object));
   if (result.outcome !== 'injected') return result;
-  const edits = result.patch.map((operation): DocumentEdit => {
-    const [part, ...rest] = parsePointer(operation.path);
-    return { ...operation, path: [...(part === 'metadata' ? metadataPath : paths.spec), ...rest] };
-  });
-  return { outcome: 'injected', edits, warnings: result.warnings };
+  return { outcome: 'injected', edits: result.patch.map(found.edit), warnings: result.warnings };
 }
 
 /** Returns the object itself as the workload that templates see. */
-function workloadOfObject(object: JsonObject): Workload {
+export function workloadOfObject(object: JsonObject): Workload {
   const metadata = objectAt(object, ['metadata']);
   return {
     name: textOf(metadata, 'name'),
