@@ -2,7 +2,7 @@
 NODE := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format image release conformance clean
+.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate screenshots record verify format image release conformance clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 
 install: node_modules/.package-lock.json
 
-dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) package.json
+dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) src/cli/diff/page.html package.json
 	@$(NODE) scripts/build.ts
 
 build: dist/injector.cjs ## build dist/injector.cjs, the complete program in one file
@@ -64,6 +64,9 @@ bench: build ## measure speed and memory, as ratios within one run
 
 generate: install ## write crds/ and the other generated files
 	@$(NODE) scripts/generate.ts
+
+screenshots: install ## write the screenshots of docs/images/ (needs Debian's chromium)
+	@$(NODE) scripts/html-report/check.ts --screenshots
 
 record: install ## run the Go programs again whose results the tests replay (minutes)
 	@cd scripts/go-types && go run . ../../src/inject

@@ -100,6 +100,7 @@ const steps: Step[] = [
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
   { name: 'bills of materials', command: [...typescript, 'packaging/check-sboms.ts'], counts: 'summary', rest: true },
   { name: 'completion', command: [...typescript, 'scripts/completion.ts'], counts: 'summary', rest: true },
+  { name: 'HTML report', command: [...typescript, 'scripts/html-report/check.ts'], counts: 'one', rest: true },
   // Makes a release twice. npm, kubectl, krew and helm use its files.
   {
     name: 'release',

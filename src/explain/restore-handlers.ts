@@ -29,6 +29,9 @@ export function restoreHandlers(container: JsonObject, probers: JsonObject, lost
       lost.push({ field, reason: 'it was redirected to the proxy, and the proxy does not record its original' });
       continue;
     }
+    // A redirected HTTP probe keeps its scheme.
+    const isOther = 'scheme' in objectAt(original, ['httpGet']) && !('scheme' in objectAt(handler, ['httpGet']));
+    if (isOther) lost.push({ field, reason: 'it was changed between two injections, and the proxy records the first' });
     holder[name] = restored(handler, original, container, field, lost);
   }
   if (Object.keys(lifecycle).length > 0) result.lifecycle = lifecycle;

@@ -107,7 +107,11 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
     const added = new Set<unknown>(Array.isArray(names[list]) ? names[list] : []);
     if (Array.isArray(spec[list])) spec[list] = itemsOf(spec[list]).filter(({ name }) => !added.has(name));
   }
-  const others = without(annotations, key, overridesKey, injectedByAnnotation);
+  const kept = new Set(itemsOf(spec.containers).map(({ name }) => name));
+  const withoutContainer = defaultContainers.filter(
+    (name) => annotations[name] !== undefined && !kept.has(annotations[name]),
+  );
+  const others = without(annotations, key, overridesKey, injectedByAnnotation, ...withoutContainer);
   const metadata = { ...objectAt(pod, ['metadata']), annotations: withPrometheus(others, proxy, lost) };
   return { ...pod, metadata, spec };
 }
@@ -122,6 +126,8 @@ function ownContainer(container: JsonObject, lost: LostField[]): JsonObject {
 }
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
+
+const defaultContainers = ['kubectl.kubernetes.io/default-container', 'kubectl.kubernetes.io/default-logs-container'];
 
 /** The containers that the injection moves, if the author has containers of these names. */
 const ordered = new Set([proxyContainer, 'istio-init', 'istio-validation', 'enable-core-dump']);
