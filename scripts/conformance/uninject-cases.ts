@@ -26,7 +26,7 @@ interface InjectedRow {
   readonly after: JsonObject;
 }
 
-/** The least share of rows that must be equal, or that no program could tell from the original. */
+/** The least share of Istio's own cases that must be equal, or named. */
 const leastShare = 0.99;
 
 /**
@@ -103,7 +103,7 @@ function isEqual(one: JsonObject, other: JsonObject): boolean {
 
 /** Returns a pod as Go encodes it, without empty maps and lists. */
 function comparable(pod: JsonObject): JsonObject {
-  const { metadata, spec } = normalisePod({ metadata: pod.metadata, spec: pod.spec }) as JsonObject;
+  const { metadata, spec } = normalisePod({ metadata: pod.metadata, spec: pod.spec });
   return { metadata: withoutEmpty(metadata as JsonObject), spec: withoutEmpty(spec as JsonObject) };
 }
 
@@ -127,10 +127,10 @@ function* webhookRows(golden: Golden, names: readonly string[]): Generator<Injec
     for (const [part, run] of (setting.webhook ?? []).entries()) {
       if (!run.injected) continue;
       const id = `${name}/webhook/part-${part}`;
-      const before = golden.json(`${id}/pod-in.json`) as JsonObject;
-      const { pod: _pod, ...request } = requestFor(setting, before, run.requestNamespace, run.path, undefined);
+      const given = golden.json(`${id}/pod-in.json`) as JsonObject;
+      const { pod: asked, ...request } = requestFor(setting, given, run.requestNamespace, run.path, undefined);
       const after = golden.json(`${id}/pod-out.json`) as JsonObject;
-      yield { id, injector: golden.injector(setting, run.revision, 'Webhook'), request, before, after };
+      yield { id, injector: golden.injector(setting, run.revision, 'Webhook'), request, before: asked, after };
     }
   }
 }

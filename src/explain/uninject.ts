@@ -362,10 +362,11 @@ function subtract(object: JsonObject, added: JsonObject): JsonObject {
     const other = Object.hasOwn(added, name) ? added[name] : undefined;
     const key = mergeKeys[name];
     if (other === undefined) setMember(result, name, value);
+    else if (jsonEqual(value, other)) continue;
     else if (isJsonObject(value) && isJsonObject(other)) setMember(result, name, subtract(value, other));
     else if (key !== undefined && Array.isArray(value) && Array.isArray(other))
       setMember(result, name, subtractItems(value, other, key));
-    else if (!jsonEqual(value, other)) setMember(result, name, value);
+    else setMember(result, name, value);
   }
   return result;
 }
@@ -389,20 +390,17 @@ function isDefaulted(pod: JsonObject): boolean {
 
 /** Omits empty maps and lists that the stored pod would not have without its injection. */
 function tidy(pod: JsonObject, stored: JsonObject): JsonObject {
-  const spec = { ...objectAt(pod, ['spec']) };
-  for (const name of ['initContainers', 'volumes', 'imagePullSecrets', 'hostAliases', 'topologySpreadConstraints'])
-    if (Array.isArray(spec[name]) && spec[name].length === 0) Reflect.deleteProperty(spec, name);
-  for (const name of ['securityContext', 'dnsConfig', 'nodeSelector'])
-    if (
-      isJsonObject(spec[name]) &&
-      Object.keys(spec[name]).length === 0 &&
-      !(isDefaulted(stored) && name === 'securityContext')
-    )
-      Reflect.deleteProperty(spec, name);
-  const { labels, annotations } = objectAt(pod, ['metadata']);
+  const isEmpty = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  const entries = Object.entries(objectAt(pod, ['spec'])).filter(
+    ([name, value]) => name === 'containers' || !isEmpty(value),
+  );
+  // The API server's default.
+  const defaults = isDefaulted(stored) ? { securityContext: {} } : {};
+  const metadata = objectAt(pod, ['metadata']);
   return withMetadata(
-    { ...pod, spec },
-    isJsonObject(labels) ? labels : {},
-    isJsonObject(annotations) ? annotations : {},
+    { ...pod, spec: { ...defaults, ...Object.fromEntries(entries) } },
+    objectAt(metadata, ['labels']),
+    objectAt(metadata, ['annotations']),
   );
 }

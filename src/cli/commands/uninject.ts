@@ -8,6 +8,7 @@ import { describeObject, podOf, workloadOfObject } from '../../inject/objects/in
 import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import { diffJson } from '../../inject/patch/json-patch.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
+import { without } from '../../inject/pod/without.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import {
@@ -61,7 +62,7 @@ export function uninjectCommand(terminal: Terminal): Command {
     });
 }
 
-/** Removes injections from a YAML text. Comments, and documents without injections, stay as they are. */
+/** Removes injections from a YAML text. Comments, and documents without injections, stay. */
 export function uninjectText(
   text: string,
   injector: Injector | undefined,
@@ -75,7 +76,9 @@ export function uninjectText(
     const isCommand = injector?.semantics === 'KubeInject';
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
     const result = uninjectPod(pod, by, workload);
-    const edits = diffJson(pod, result.pod).map(edit);
+    const isBare = Object.keys(objectAt(result.pod, ['metadata'])).length === 0;
+    const after = result.isInjected && isBare ? without(result.pod, 'metadata') : result.pod;
+    const edits = diffJson(pod, after).map(edit);
     return { edits, warnings: remarksOn(describeObject(object), result) };
   });
 }
