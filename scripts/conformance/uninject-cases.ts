@@ -30,7 +30,7 @@ interface InjectedRow {
 const leastShare = 0.99;
 
 /**
- * Removes the injection from every recorded pod that was injected, and compares with the pod before.
+ * Removes the injection from every recorded pod, and compares with the pod before the injection.
  * A row passes if the pods are equal, or if the result names each field that differs. It counts as
  * indistinguishable if an injection of the result gives the recorded pod again: then two originals
  * have the same injection, and nothing in the pod tells which of them it was.
