@@ -56,6 +56,7 @@ import { uninstall } from './scenarios/uninstall.ts';
 import { takenOver } from './scenarios/taken-over.ts';
 import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
+import { diffPredicts } from './scenarios/diff-predicts.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** The scenarios in running order: the longest pairs first, so that both queues end together. */
@@ -68,6 +69,7 @@ export const scenarios: Scenario[] = [
   resourceValidation,
   labelTruthTable,
   checkAgrees,
+  diffPredicts,
   istioTemplates,
   repair,
   hostileInput,

@@ -28,7 +28,7 @@ import { replicasOf } from '../diff/read-workloads.ts';
 import { readNamedFile } from '../files.ts';
 import { writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
-import { valuesJson } from '../../manifests/values-json.ts';
+import { canonicalJson, valuesJson } from '../../manifests/values-json.ts';
 
 interface DiffOptions extends ClusterOptions {
   readonly from?: string;
@@ -103,7 +103,8 @@ async function clusterReport(
 ): Promise<DiffReport> {
   const request = { namespace, workload, from, isDetailed: pods === true };
   if (toValues !== undefined) {
-    const values = valuesJson(await readNamedFile(terminal, '--to-values', toValues), '--to-values');
+    const text = valuesJson(await readNamedFile(terminal, '--to-values', toValues), '--to-values');
+    const values = canonicalJson(JSON.parse(text));
     const known = new Map<string, NamedInjector>();
     const after = (active: NamedInjector): NamedInjector => {
       const key = `${active.name}.${active.hash}`;

@@ -1,0 +1,287 @@
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { limitRangerAnnotation } from '../../src/explain/limit-range.ts';
+import type { DiffReport, WorkloadDiff } from '../../src/cli/diff/diff-report.ts';
+import { without } from '../../src/inject/pod/without.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { workloadKey, workloadOfPod } from '../../src/routing/workload-key.ts';
+import { firstDifference } from '../../scripts/conformance/conformance-case.ts';
+import { applyObject } from '../harness/apply.ts';
+import { clusterFlags, runInjector } from '../harness/injector-command.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
+import { deletePods } from '../harness/workloads.ts';
+import { meshConfig, moves, workload, type Variant } from './diff-predicts/fixtures.ts';
+import { foreignLabel, startForeignWebhook } from './diff-predicts/foreign-webhook.ts';
+
+const podKind = resourceKind('v1', 'Pod');
+
+export const diffPredicts: Scenario = {
+  name: 'diff-predicts',
+  about:
+    'after each of several moves between configurations, every new pod equals the prediction of `injector diff`, and the sums equal what is stored',
+  paired: true,
+  full: '12 moves with 200 workloads, 6 minutes',
+  run: async (context) => {
+    const { client } = context;
+    const [count, each] = context.size === 'full' ? [200, moves] : [42, moves.slice(0, 3)];
+    await context.startOperator();
+    await applyUntilReady(client, meshConfig('mesh', {}));
+    await applyUntilReady(client, meshConfig('next', {}));
+    await applyTagUntilReady(client, revisionTag('prod', 'mesh'));
+    const follows = { 'istio.io/rev': 'prod' };
+    const namespaces = [
+      await context.namespace('plain', follows),
+      await context.namespace('limited', follows),
+      await context.namespace('foreign', { ...follows, [foreignLabel]: 'true' }),
+    ];
+    await applyObject(client, limitRange(namespaces[1] ?? ''));
+    await startForeignWebhook(context);
+    const fleet = new Fleet(context, namespaces, count);
+    await fleet.create();
+
+    let compared = 0;
+    let before: Variant = {};
+    const seconds: number[] = [];
+    for (const [index, [what, variant, exitCode]] of each.entries()) {
+      const { report, code, milliseconds } = await predict(context, index, before, variant);
+      seconds.push(milliseconds / 1000);
+      await context.checkNow(`${what}: injector diff exits with ${exitCode}`, () =>
+        found(String(code), String(exitCode)),
+      );
+      await context.checkNow(`${what}: the prediction for now equals the pods that exist`, async () =>
+        none(await fleet.differences(report, 'before')),
+      );
+      await move(context, index, variant);
+      await fleet.recreate(report);
+      await context.checkNow(`${what}: every new pod equals its prediction`, async () =>
+        none(await fleet.differences(report, 'after')),
+      );
+      await context.checkNow(`${what}: the sum of requests and limits equals what is stored`, async () =>
+        found(JSON.stringify(await fleet.sums(report)), JSON.stringify(report.resources.after)),
+      );
+      const refused = report.workloads.filter(({ after }) => after.outcome === 'Refused').map(({ name }) => name);
+      await context.checkNow(`${what}: the workloads that would be refused have no new pods`, async () =>
+        none((await fleet.namesWithPods()).filter((name) => refused.includes(name))),
+      );
+      if (index === 0) await checkControls(context, fleet, report);
+      compared += fleet.compared;
+      before = variant;
+    }
+    const figures = {
+      moves: each.length,
+      workloads: count,
+      podsCompared: compared,
+      slowestDiffSeconds: Math.max(...seconds),
+    };
+    context.measured(figures);
+    return `${each.length} moves with ${count} workloads: ${compared} new pods equal their predictions; a diff takes at most ${Math.max(...seconds).toFixed(1)} s`;
+  },
+};
+
+function limitRange(namespace: string): KubernetesObject {
+  const limits = [
+    { type: 'Container', default: { cpu: '2', memory: '512Mi' }, defaultRequest: { cpu: '50m', memory: '32Mi' } },
+  ];
+  return { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'defaults', namespace }, spec: { limits } };
+}
+
+/** Asks for the prediction by -f, by --to and by --to-values in turn. */
+async function predict(context: ScenarioContext, index: number, before: Variant, variant: Variant) {
+  let way = ['-f', '-'];
+  let input = JSON.stringify(meshConfig(nameAt(index), variant));
+  if (isTagMove(index)) {
+    await applyUntilReady(context.client, meshConfig(nameAt(index + 1), variant));
+    way = ['--to', nameAt(index + 1)];
+  } else if (index % 2 === 1 && before.isNative === variant.isNative) {
+    way = ['--to-values', '-'];
+    input = JSON.stringify(meshConfig('mesh', variant).spec.injection.values);
+  }
+  const argv = ['diff', ...way, '--pods', '-o', 'json', ...clusterFlags(context.cluster)];
+  const { code, out, errors, milliseconds } = await runInjector(argv, input);
+  if (out === '') throw new Error(`injector ${argv.join(' ')} exited with ${code}: ${errors}`);
+  return { report: JSON.parse(out) as DiffReport, code, milliseconds };
+}
+
+/** Every third move goes to the other revision. */
+function isTagMove(index: number): boolean {
+  return index % 3 === 2;
+}
+
+function nameAt(index: number): string {
+  return Math.floor(index / 3) % 2 === 0 ? 'mesh' : 'next';
+}
+
+async function move(context: ScenarioContext, index: number, variant: Variant): Promise<void> {
+  const { client } = context;
+  const name = isTagMove(index) ? nameAt(index + 1) : nameAt(index);
+  const config = await applyUntilReady(client, meshConfig(name, variant));
+  if (isTagMove(index)) await applyTagUntilReady(client, revisionTag('prod', name));
+  await waitFor('the tag to have the new configuration', async () => {
+    const { status } = await client.get<RevisionTagObject & { status?: { hash?: string } }>(revisionTags, 'prod');
+    return status?.hash === config.status?.config?.hash;
+  });
+  await untilActive(client);
+}
+
+async function checkControls(context: ScenarioContext, fleet: Fleet, report: DiffReport): Promise<void> {
+  const altered = JSON.parse(JSON.stringify(report).replaceAll('"proxy:1"', '"proxy:0"')) as DiffReport;
+  await context.checkNow(
+    'an altered prediction is found',
+    async () => (await fleet.differences(altered, 'after')).length > 0,
+  );
+  await context.checkNow(
+    'the prediction for before does not equal the pods after',
+    async () => (await fleet.differences(report, 'before')).length > 0,
+  );
+}
+
+/** The workloads of the scenario and their pods. */
+class Fleet {
+  readonly #context: ScenarioContext;
+  readonly #namespaces: readonly string[];
+  readonly #objects: readonly KubernetesObject[];
+  /** The number of pods in the last comparison. */
+  compared = 0;
+
+  constructor(context: ScenarioContext, namespaces: readonly string[], count: number) {
+    this.#context = context;
+    this.#namespaces = namespaces;
+    this.#objects = Array.from({ length: count }, (_, index) =>
+      workload(namespaces[index % namespaces.length] ?? '', index),
+    );
+  }
+
+  async create(): Promise<void> {
+    for (const object of this.#objects) await this.#context.client.create(object);
+    await this.#untilComplete(new Set());
+  }
+
+  /** Deletes all pods, and waits until their controllers have made as many as before. */
+  async recreate({ workloads }: DiffReport): Promise<void> {
+    const refused = new Set(workloads.filter(({ after }) => after.outcome === 'Refused').map(({ name }) => name));
+    for (const namespace of this.#namespaces) await deletePods(this.#context.client, namespace);
+    // A Job waits longer after each pod that was deleted, so it is created again, too.
+    const jobs = this.#objects.filter(({ kind }) => kind === 'Job');
+    for (const job of jobs) await this.#context.client.delete(job);
+    const again = this.#objects.filter(({ kind }) => kind === 'Pod' || kind === 'Job');
+    for (const object of again.filter(({ kind, metadata }) => kind === 'Job' || !refused.has(metadata.name ?? '')))
+      await waitFor(`${object.kind} ${object.metadata.name ?? ''} to be created again`, () =>
+        this.#context.client.create(object).then(
+          () => true,
+          () => false,
+        ),
+      );
+    await this.#untilComplete(refused);
+  }
+
+  async #untilComplete(refused: ReadonlySet<string>): Promise<void> {
+    const expected = this.#objects.filter(
+      ({ kind, metadata }) => kind !== 'CronJob' && !refused.has(metadata.name ?? ''),
+    );
+    await waitFor(
+      'every workload to have its pods',
+      async () => {
+        const counts = new Map<string, number>();
+        for (const pod of await this.#pods()) {
+          const { name } = workloadOfPod(pod, pod.metadata.namespace ?? '');
+          counts.set(name, (counts.get(name) ?? 0) + 1);
+        }
+        return none(
+          expected
+            .filter(
+              ({ spec, metadata: { name = '' } }) =>
+                (counts.get(name) ?? 0) < ((spec as { replicas?: number }).replicas ?? 1),
+            )
+            .map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`),
+        );
+      },
+      { timeout: 180_000 },
+    );
+  }
+
+  async #pods(): Promise<KubernetesObject[]> {
+    const lists = await Promise.all(
+      this.#namespaces.map((namespace) => this.#context.client.listAll(podKind, { namespace })),
+    );
+    return lists.flatMap(({ items }) => items).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  async namesWithPods(): Promise<string[]> {
+    return (await this.#pods()).map((pod) => workloadOfPod(pod, pod.metadata.namespace ?? '').name);
+  }
+
+  /** Returns the first difference of each pod from its prediction. */
+  async differences({ workloads }: DiffReport, side: 'before' | 'after'): Promise<string[]> {
+    const byKey = new Map(workloads.map((diff) => [workloadKey(diff), diff]));
+    const differing: string[] = [];
+    this.compared = 0;
+    for (const pod of await this.#pods()) {
+      const diff = byKey.get(workloadKey(workloadOfPod(pod, pod.metadata.namespace ?? '')));
+      const expected = diff?.predicted?.[side];
+      if (diff === undefined || expected === undefined || diff.isEstimated) continue;
+      const difference = firstDifference(comparable(pod), comparable(expected as KubernetesObject), '');
+      this.compared += 1;
+      if (difference !== undefined) differing.push(`${diff.kind} ${diff.namespace}/${diff.name}: ${difference}`);
+    }
+    return differing;
+  }
+
+  /** Adds up what is stored, for the workloads that the report adds up. */
+  async sums({ workloads }: DiffReport): Promise<DiffReport['resources']['after']> {
+    const isCounted = ({ isEstimated, before, after }: WorkloadDiff): boolean =>
+      !isEstimated && before.outcome !== 'Refused' && after.outcome !== 'Refused';
+    const keys = new Set(workloads.filter(isCounted).map(workloadKey));
+    const sum = { requests: { cpu: 0, memory: 0 }, limits: { cpu: 0, memory: 0 } };
+    for (const pod of await this.#pods()) {
+      if (!keys.has(workloadKey(workloadOfPod(pod, pod.metadata.namespace ?? '')))) continue;
+      const { containers, initContainers = [] } = pod.spec as Record<'containers' | 'initContainers', Container[]>;
+      const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
+      for (const { resources = {} } of running)
+        for (const part of ['requests', 'limits'] as const)
+          for (const name of ['cpu', 'memory'] as const) sum[part][name] += amount(resources[part]?.[name]);
+    }
+    const rounded = (value: number): number => Math.round(value * 1e9) / 1e9;
+    return {
+      requests: { cpu: rounded(sum.requests.cpu), memory: sum.requests.memory },
+      limits: { cpu: rounded(sum.limits.cpu), memory: sum.limits.memory },
+    };
+  }
+}
+
+interface Container {
+  readonly restartPolicy?: string;
+  readonly resources?: Readonly<Partial<Record<'requests' | 'limits', Readonly<Record<string, string>>>>>;
+}
+
+const units: Readonly<Record<string, number>> = { '': 1, m: 1e-3, Mi: 2 ** 20, Gi: 2 ** 30 };
+
+function amount(text = '0'): number {
+  const [, number = '0', unit = ''] = /^([\d.]+)(\w*)$/.exec(text) ?? [];
+  return Number(number) * (units[unit] ?? NaN);
+}
+
+/** The labels that controllers generate. docs/diff.md lists what is generated for each pod. */
+const generatedLabels = new Set([
+  ...['pod-template-hash', 'controller-revision-hash', 'pod-template-generation', 'controller-uid', 'job-name'],
+  ...['batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name', 'apps.kubernetes.io/pod-index'],
+  'statefulset.kubernetes.io/pod-name',
+]);
+
+/** Returns a pod without what is generated for each pod. */
+function comparable({ metadata, spec }: KubernetesObject): unknown {
+  const { labels = {}, annotations = {}, generateName, namespace, ownerReferences = [] } = metadata;
+  // The affinity of a DaemonSet's pod names its node, and a StatefulSet sets the host name.
+  const others = without({ ...(spec as object) }, 'nodeName', 'hostname', 'affinity');
+  const text = JSON.stringify(others).replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access');
+  return {
+    labels: Object.fromEntries(Object.entries(labels).filter(([name]) => !generatedLabels.has(name))),
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== limitRangerAnnotation)),
+    generateName,
+    namespace,
+    owners: ownerReferences.map(({ kind, name }) => `${kind}/${name}`),
+    spec: JSON.parse(text) as unknown,
+  };
+}
