@@ -237,7 +237,7 @@ class Fleet {
     const sum = { requests: { cpu: 0, memory: 0 }, limits: { cpu: 0, memory: 0 } };
     for (const pod of await this.#pods()) {
       if (!keys.has(workloadKey(workloadOfPod(pod, pod.metadata.namespace ?? '')))) continue;
-      const { containers, initContainers = [] } = pod.spec as Record<'containers' | 'initContainers', Container[]>;
+      const { containers, initContainers = [] } = pod.spec as PodContainers;
       const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
       for (const { resources = {} } of running)
         for (const part of ['requests', 'limits'] as const)
@@ -254,6 +254,11 @@ class Fleet {
 interface Container {
   readonly restartPolicy?: string;
   readonly resources?: Readonly<Partial<Record<'requests' | 'limits', Readonly<Record<string, string>>>>>;
+}
+
+interface PodContainers {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
 }
 
 const units: Readonly<Record<string, number>> = { '': 1, m: 1e-3, Mi: 2 ** 20, Gi: 2 ** 30 };
