@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
-import type { LostField } from './uninject.ts';
+
+/** A field whose value before the injection is not known. */
+export interface LostField {
+  /** For example `spec.containers[web].readinessProbe.httpGet.port`. */
+  readonly field: string;
+  readonly reason: string;
+}
 
 const handlers = [
   ['readinessProbe', '/app-health', 'readyz'],

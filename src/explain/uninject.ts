@@ -16,14 +16,9 @@ import { without } from '../inject/pod/without.ts';
 import { workloadOfPod } from '../routing/workload-key.ts';
 import { withVolumeDefaults } from './admission-pod.ts';
 import { changedPaths } from './pod-changes.ts';
-import { restoreHandlers } from './restore-handlers.ts';
+import { type LostField, restoreHandlers } from './restore-handlers.ts';
 
-/** A field whose value before the injection is not known. */
-export interface LostField {
-  /** For example `spec.containers[web].readinessProbe.httpGet.port`. */
-  readonly field: string;
-  readonly reason: string;
-}
+export type { LostField };
 
 /** A pod without its injection. */
 export interface Uninjected {

@@ -37,7 +37,7 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
 type ObjectEdits =
   { readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] } | { readonly failure: string };
 
-/** Edits the objects of a YAML file, including objects in Lists. Unchanged documents keep their text. */
+/** Edits the objects of a YAML file, also in Lists. Unchanged documents keep their text. */
 export function editFile(text: string, editsOf: (object: JsonObject) => ObjectEdits): FileInjectionResult {
   let documents: SourceDocument[];
   try {

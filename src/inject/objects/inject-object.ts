@@ -28,7 +28,7 @@ export interface ObjectPod {
 
 /**
  * Returns the pod of a workload, or of a Pod; `undefined` for other objects.
- * @param commandLine whether to use the metadata of a CronJob's job template, as Istio's command does
+ * @param commandLine whether to use the metadata of a CronJob's job template, as Istio does
  */
 export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | undefined {
   const paths = podTemplatePaths(object);
