@@ -57,6 +57,7 @@ import { takenOver } from './scenarios/taken-over.ts';
 import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { diffPredicts } from './scenarios/diff-predicts.ts';
+import { diffScale } from './scenarios/diff-scale.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** The scenarios in running order: the longest pairs first, so that both queues end together. */
@@ -119,6 +120,7 @@ export const scenarios: Scenario[] = [
   kubeMachinery,
   controlPlane,
   stopwatch,
+  diffScale,
   // Runs last, because it reads the rights that all other scenarios recorded.
   leastPrivilege,
 ];

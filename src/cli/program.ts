@@ -12,7 +12,7 @@ import { widthOf } from './report/write-report.ts';
 import { version } from './version.ts';
 
 /** Commands that run until they get a signal. */
-const longRunning = new Set(['operator', 'serve']);
+const longRunning = new Set(['operator', 'serve', 'diff']);
 
 /**
  * The commands. Most are loaded on use, so that `serve` does not keep the operator's libraries in
@@ -105,6 +105,7 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
       return;
     }
     const advice = error instanceof ApiError ? (adviceByStatus[error.code] ?? '') : '';
+    terminal.progress('');
     terminal.error(`error: ${messageOf(error)}${advice}`);
     const usage = error instanceof UsageError || error instanceof ConfigurationError;
     terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);

@@ -83,5 +83,5 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   negative:
     'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `tag watch` saw a rollback or stopped restarts',
   refused: '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused',
-  unknown: '`check`: the result is unknown',
+  unknown: '`check`, `diff`: the result is unknown',
 };

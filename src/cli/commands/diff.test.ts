@@ -168,6 +168,18 @@ describe('injector diff', () => {
     assert.match(workloads[0].notes.join(), /the configuration that injected the pod is not known \(1-24\./);
   });
 
+  it('compares although no operator runs, and says which workloads it cannot compare', async () => {
+    cluster.memory.remove('leases', 'injector-leader-default', 'injection');
+    for (const name of cluster.memory.names('leases')) cluster.memory.remove('leases', name, 'injection');
+    assert.equal((await report('--to', '1-25')).summary.changed, 1);
+    const name = cluster.memory.names('configmaps').find((each) => each.includes('1-24')) ?? '';
+    cluster.memory.remove('configmaps', name, 'injection');
+    sees(await diff('--to', '1-25'), 5, { out: /no difference, 1 not compared/ });
+    const { notes, summary } = await report('--to', '1-25');
+    assert.equal(summary.workloads, 0);
+    assert.match(notes.join(), /^1 workload not compared: InjectorConfig 1-24: ConfigMap .* does not exist$/);
+  });
+
   it('goes on without a kind that may not be listed', async () => {
     cluster.memory.faults.push(refusal('GET', '/limitranges', 403));
     cluster.memory.faults.push(refusal('GET', '/cronjobs', 403));

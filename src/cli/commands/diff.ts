@@ -77,8 +77,16 @@ export function diffCommand(terminal: Terminal): Command {
           ? await withCluster(options, (client) => clusterReport(client, options, terminal))
           : await filesReport(options.manifests, options, terminal);
       print(terminal, report, options);
-      const { failing, changed } = report.summary;
-      terminal.setExitCode(failing > 0 ? exitCodes.refused : changed > 0 ? exitCodes.negative : exitCodes.success);
+      const { failing, changed, unknown } = report.summary;
+      terminal.setExitCode(
+        failing > 0
+          ? exitCodes.refused
+          : changed > 0
+            ? exitCodes.negative
+            : unknown > 0
+              ? exitCodes.unknown
+              : exitCodes.success,
+      );
     });
 }
 
@@ -183,6 +191,7 @@ async function filesReport(
     nodes: [],
     proxyConfigs: [],
     injectorOf: () => undefined,
+    onUnknown: () => undefined,
     pairOf: () => undefined,
     pair: { before, after },
   };

@@ -12,7 +12,8 @@ import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy
 import { configurationReferences } from '../../manifests/configuration-references.ts';
 import type { ReferencedTexts } from '../../manifests/configuration-files.ts';
 import { type Facts, load, surroundingsOf } from '../check/facts.ts';
-import { readClusterFacts, readFiles } from '../check/read-cluster-facts.ts';
+import { readClusterFacts, readConfigurations, readFiles } from '../check/read-cluster-facts.ts';
+import { plural } from '../report/write-report.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
 import { compareWorkload, type DiffFacts } from './compare.ts';
@@ -61,8 +62,12 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
       return [];
     }
   };
+  const { configurations } = facts;
+  const unknown = new Map<string, number>();
   const diffFacts: DiffFacts = {
-    surroundings: surroundingsOf(facts),
+    // The configurations of a webhook exist even if no operator runs.
+    surroundings: surroundingsOf({ configurations, filesOf: await readConfigurations(client, configurations) }),
+    onUnknown: (reason) => unknown.set(reason, (unknown.get(reason) ?? 0) + 1),
     namespaces: facts.namespaces,
     limitRanges: await list(resourceKind('v1', 'LimitRange')),
     nodes: (await list(nodes)).map(({ metadata: { name = '' }, status }) => {
@@ -80,8 +85,10 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     },
   };
   const diffs = compareAll(chosen(workloads, request.workload), diffFacts, request.isDetailed === true, terminal);
+  for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
   const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
-  return makeReport(from, request.to, diffs, remarks);
+  const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);
+  return makeReport(from, request.to, diffs, remarks, notCompared);
 }
 
 /** Compares workloads, and says on the terminal how far it is. */
@@ -131,8 +138,7 @@ async function readInjectors(
   for (const entry of [...entries].slice(0, mostConfigurations)) {
     const [name, hash] = [entry.slice(0, -9), entry.slice(-8)] as const;
     const target = targetOf(facts, name, hash);
-    const known = facts.filesOf(target);
-    const injector = load('unavailable' in known ? await readFiles(client, target) : known);
+    const injector = load(await readFiles(client, target));
     if (!('unavailable' in injector)) injectors.set(entry, { name, hash, injector });
   }
   return injectors;

@@ -39,6 +39,8 @@ export interface DiffFacts {
   readonly pairOf: (active: WebhookTarget, injector: Injector) => InjectorPair | undefined;
   /** The pair for every pod, if no webhook decides; then `pairOf` is not called. */
   readonly pair?: InjectorPair;
+  /** Receives why the active configuration of a workload cannot be used. */
+  readonly onUnknown: (reason: string) => void;
   /** Returns the injector of an entry `N.<hash8>`, if its configuration still exists. */
   readonly injectorOf: (entry: string) => NamedInjector | undefined;
 }
@@ -78,9 +80,13 @@ function activePair(
   const { pod } = uninjectPod(stored ?? template?.pod ?? {});
   const creation = creationOf({ kind, namespace, name, pod, notes: [] }, facts.namespaces);
   for (const { target, outcome } of explainCreation(creation, facts.surroundings).webhooks) {
-    if (target === undefined || outcome === 'NotCalled' || outcome === 'Unknown') continue;
+    if (target === undefined || outcome === 'NotCalled') continue;
     const injector = facts.surroundings.injectorOf(target);
-    const pair = 'unavailable' in injector ? undefined : facts.pairOf(target, injector);
+    if ('unavailable' in injector) {
+      facts.onUnknown(`InjectorConfig ${target.injectorConfig}: ${injector.unavailable}`);
+      continue;
+    }
+    const pair = facts.pairOf(target, injector);
     if (pair !== undefined) return pair;
   }
   return undefined;

@@ -57,6 +57,8 @@ export interface DiffReport {
     readonly failing: number;
     readonly estimated: number;
     readonly changedByOthers: number;
+    /** Workloads that were not compared; the notes say why. */
+    readonly unknown: number;
   };
   /** One entry for each kind that has a change, in a fixed order. */
   readonly groups: readonly ChangeGroup[];

@@ -8,6 +8,7 @@ export function makeReport(
   to: string,
   diffs: readonly WorkloadDiff[],
   notes: readonly string[],
+  unknown = 0,
 ): DiffReport {
   const workloads = [...diffs].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
   const sumOf = (isEstimated: boolean): DiffReport['resources'] => {
@@ -29,6 +30,7 @@ export function makeReport(
       failing: count(isFailing),
       estimated: count(({ isEstimated }) => isEstimated),
       changedByOthers: count(({ changedByOthers }) => changedByOthers.length > 0),
+      unknown,
     },
     groups: podChangeKinds.flatMap((kind) => groupOf(kind, workloads) ?? []),
     resources: sumOf(false),

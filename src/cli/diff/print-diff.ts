@@ -49,10 +49,11 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
   for (const note of report.notes) terminal.error(note);
 }
 
-function describeSummary({ workloads, pods, changed, failing, estimated }: DiffReport['summary']): string {
+function describeSummary({ workloads, pods, changed, failing, estimated, unknown }: DiffReport['summary']): string {
   const compared = `${plural(workloads, 'workload')} with ${plural(pods, 'pod')} compared`;
-  if (changed + failing === 0) return `${compared}, no difference`;
-  const parts = [`${changed} changed`, ...(failing > 0 ? [`${failing} refused`] : [])];
+  const left = unknown > 0 ? [`${unknown} not compared`] : [];
+  if (changed + failing === 0) return [`${compared}, no difference`, ...left].join(', ');
+  const parts = [`${changed} changed`, ...(failing > 0 ? [`${failing} refused`] : []), ...left];
   return `${compared}, ${parts.join(', ')}${estimated > 0 ? `; ${estimated} estimated from templates` : ''}`;
 }
 

@@ -78,6 +78,9 @@ export async function readWorkloads(
   return { workloads: [...found.values()], entries, notes };
 }
 
+/** A page of pods is 1 to 2 MB of JSON. */
+const pageSize = 100;
+
 async function forEachItem(
   client: Pick<ApiClient, 'list'>,
   resource: ResourceKind,
@@ -86,7 +89,7 @@ async function forEachItem(
 ): Promise<void> {
   let token: string | undefined;
   do {
-    const page = await client.list(resource, { namespace, limit: 500, continue: token });
+    const page = await client.list(resource, { namespace, limit: pageSize, continue: token });
     page.items.forEach(visit);
     token = page.continue;
   } while (token !== undefined);
