@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { DiffReport } from '../../src/cli/diff/diff-report.ts';
 import { applyAll } from '../harness/apply.ts';
@@ -90,7 +91,7 @@ async function measure(argv: readonly string[]) {
   const atExit = 'process.on("exit", () => process.stderr.write(`\\n${process.resourceUsage().maxRSS}`))';
   const began = Date.now();
   const child = spawn(process.execPath, ['--import', `data:text/javascript,${atExit}`, paths.injector, ...argv]);
-  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   const seconds = Math.round((Date.now() - began) / 100) / 10;
   const megabytes = Math.round((Number(errors.split('\n').at(-1)) * 1024) / 1e6);
   if (child.exitCode === 3) return { out, seconds, megabytes };
