@@ -72,6 +72,8 @@ export const typical = makeReport('revision 1-24', 'revision 1-25', names.map(wo
 ]);
 const unchanged = { ...workloadOf('shop/Deployment/web/16', 0), changes: [] };
 export const empty = makeReport('revision 1-24', 'revision 1-24-hotfix', [unchanged], []);
+/** Nothing changes in what could be compared. */
+export const unsure = makeReport('revision 1-24', 'revision 1-25', [unchanged], typical.notes, 3);
 /** 500 workloads with 30 changes each. */
 export const large = makeReport(
   'revision 1-24',

@@ -10,9 +10,10 @@ import { readPage } from './read-page.ts';
 export function htmlReport(report: DiffReport): string {
   const page = readPage();
   const { from, to, summary } = report;
-  const { workloads, pods, changed, failing, estimated, changedByOthers } = summary;
+  const { workloads, pods, changed, failing, estimated, changedByOthers, unknown } = summary;
   const numbers = `${plural(workloads, 'workload')} with ${plural(pods, 'pod')} compared: ${changed} changed, \
-${failing} refused, ${estimated} estimated, ${changedByOthers} also changed by other webhooks.`;
+${failing} refused, ${estimated} estimated, ${changedByOthers} also changed by other webhooks, \
+${unknown} not compared.`;
   const values: Readonly<Record<string, string>> = {
     policy: `default-src 'none'; style-src ${hashOf('style', page)}; script-src ${hashOf('script', page)}; \
 base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
