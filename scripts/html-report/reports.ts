@@ -70,7 +70,8 @@ function workloadOf(path: string, index: number): WorkloadDiff {
 export const typical = makeReport('revision 1-24', 'revision 1-25', names.map(workloadOf), [
   'this user may not list LimitRanges: their defaults are missing from the prediction',
 ]);
-const unchanged = { ...workloadOf('shop/Deployment/web/16', 0), changes: [] };
+const web = workloadOf('shop/Deployment/web/16', 0);
+const unchanged = { ...web, changes: [], resources: { before: web.resources.before, after: web.resources.before } };
 export const empty = makeReport('revision 1-24', 'revision 1-24-hotfix', [unchanged], []);
 /** Nothing changes in what could be compared. */
 export const unsure = makeReport('revision 1-24', 'revision 1-25', [unchanged], typical.notes, 3);
@@ -97,8 +98,9 @@ const texts = [
   '{"__proto__": "<b onclick=window.wasRun=1>"}',
 ];
 let used = 0;
-/** Every text and the names of members of values are texts of a hostile author. */
+/** Every text apart from outcomes, and names of members, are texts of a hostile author. */
 function hostileValue(value: unknown): unknown {
+  if (value === 'Injected' || value === 'Refused') return value;
   if (typeof value === 'string') return `${texts[(used += 1) % texts.length]!}${used}`;
   if (Array.isArray(value)) return value.map(hostileValue);
   if (typeof value !== 'object' || value === null) return value;
