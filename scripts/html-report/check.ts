@@ -29,7 +29,8 @@ async function open(browser: Browser, name: string, report: DiffReport, theme: s
   page.on('pageerror', (error) => expect(false, `${name}: ${String(error)}`));
   await page.evaluateOnNewDocument(`var violations = [];
     addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective));`);
-  await page.setViewport({ width, height: 900 });
+  // The browser and axe skip rows outside of the window.
+  await page.setViewport({ width, height: report === large ? 900 : 9000 });
   await page.setOfflineMode(true);
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
   await page.goto(pathToFileURL(file).href);
