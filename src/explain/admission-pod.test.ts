@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { admissionPod } from './admission-pod.ts';
+import { admissionPod, withServerDefaults } from './admission-pod.ts';
 
 function admitted(spec: JsonObject, metadata: JsonObject = {}): { metadata: JsonObject; spec: JsonObject } {
   return admissionPod({ metadata, spec }, 'shop') as { metadata: JsonObject; spec: JsonObject };
@@ -57,5 +57,98 @@ describe('admissionPod', () => {
       { protocol: 'TCP', hostPort: 80, containerPort: 80 },
     ]);
     assert.deepEqual(container({ containers: [{ ports }] }).ports, [{ protocol: 'TCP', containerPort: 80 }]);
+  });
+});
+
+describe('withServerDefaults', () => {
+  const container = (fields: object): object => ({
+    name: 'a',
+    image: 'a:1',
+    imagePullPolicy: 'IfNotPresent',
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    ...fields,
+  });
+  const probe = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+  const fieldRef = { fieldPath: 'metadata.name' };
+  const rows: [title: string, before: object, after: object][] = [
+    [
+      'a request for each limit',
+      { resources: { limits: { cpu: '1' } } },
+      { resources: { limits: { cpu: '1' }, requests: { cpu: '1' } } },
+    ],
+    [
+      'probes and hooks',
+      {
+        livenessProbe: { httpGet: { port: 1 } },
+        startupProbe: { grpc: { port: 2 } },
+        lifecycle: { preStop: { httpGet: { port: 3 } } },
+      },
+      {
+        livenessProbe: { ...probe, httpGet: { path: '/', scheme: 'HTTP', port: 1 } },
+        startupProbe: { ...probe, grpc: { port: 2, service: '' } },
+        lifecycle: { preStop: { httpGet: { path: '/', scheme: 'HTTP', port: 3 } } },
+      },
+    ],
+    [
+      'the version of a field reference',
+      {
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'B', valueFrom: { fieldRef } },
+          { name: 'C', valueFrom: { secretKeyRef: {} } },
+        ],
+      },
+      {
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'B', valueFrom: { fieldRef: { apiVersion: 'v1', ...fieldRef } } },
+          { name: 'C', valueFrom: { secretKeyRef: {} } },
+        ],
+      },
+    ],
+  ];
+  for (const [title, before, after] of rows) {
+    it(`sets ${title}`, () => {
+      const { spec } = withServerDefaults({ spec: { containers: [{ name: 'a', image: 'a:1', ...before }] } });
+      assert.deepEqual((spec as { containers: unknown }).containers, [container(after)]);
+    });
+  }
+
+  it('sets defaults of volumes', () => {
+    const items = [{ path: 'p', fieldRef }];
+    const volumes = [
+      { name: 'none' },
+      { name: 'host', hostPath: { path: '/' } },
+      { name: 'secret', secret: { secretName: 's' } },
+      { name: 'fields', downwardAPI: { items } },
+      { name: 'bare', downwardAPI: {} },
+      { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
+      {
+        name: 'all',
+        projected: { sources: [{ serviceAccountToken: { path: 't' } }, { downwardAPI: { items } }, { secret: {} }] },
+      },
+    ];
+    const filled = [{ path: 'p', fieldRef: { apiVersion: 'v1', ...fieldRef } }];
+    assert.deepEqual((withServerDefaults({ spec: { volumes } }).spec as { volumes: unknown }).volumes, [
+      { name: 'none', emptyDir: {} },
+      { name: 'host', hostPath: { type: '', path: '/' } },
+      { name: 'secret', secret: { defaultMode: 420, secretName: 's' } },
+      { name: 'fields', downwardAPI: { defaultMode: 420, items: filled } },
+      { name: 'bare', downwardAPI: { defaultMode: 420 } },
+      { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
+      {
+        name: 'all',
+        projected: {
+          defaultMode: 420,
+          sources: [
+            { serviceAccountToken: { expirationSeconds: 3600, path: 't' } },
+            { downwardAPI: { items: filled } },
+            { secret: {} },
+          ],
+        },
+      },
+    ]);
   });
 });

@@ -187,7 +187,7 @@ function withoutIstioFields(pod: JsonObject, network: unknown, workload?: Worklo
       labels: {
         'security.istio.io/tlsMode': 'istio',
         'networking.istio.io/tunnel': 'http',
-        'service.istio.io/canonical-name': name.replace(/^[-_.]+/, '').replace(/[-_.]+$/, ''),
+        'service.istio.io/canonical-name': trimCutset(name, '-_.'),
         'service.istio.io/canonical-revision': own['app.kubernetes.io/version'] ?? own.version ?? 'latest',
         'topology.istio.io/network': network,
       },
@@ -201,6 +201,14 @@ function withoutIstioFields(pod: JsonObject, network: unknown, workload?: Worklo
     },
     spec: isGateway ? { securityContext: { sysctls: [{ name: unprivilegedPorts, value: '0' }] } } : {},
   });
+}
+
+/** Removes these characters from both ends, as Go's strings.Trim does. */
+function trimCutset(text: string, characters: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && characters.includes(text.charAt(start))) start += 1;
+  while (end > start && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 const unprivilegedPorts = 'net.ipv4.ip_unprivileged_port_start';

@@ -15,8 +15,8 @@ interface Review {
 }
 
 /**
- * Serves a webhook of another product, once before and once after ours. It adds a label, an
- * annotation, and a variable to every container, after ours also to the sidecar.
+ * Serves a webhook of another product, once before and once after ours. It adds a label, and after
+ * ours also a variable to every container, the sidecar included.
  */
 export async function startForeignWebhook(context: ScenarioContext): Promise<void> {
   const { publicKeyPem, privateKeyPem } = await generateRsaKeyPair(2048);
@@ -64,17 +64,15 @@ export async function startForeignWebhook(context: ScenarioContext): Promise<voi
 }
 
 function answer({ request: { uid, object } }: Review, isAfter: boolean) {
-  const name = isAfter ? 'after' : 'before';
-  const variable = { name: name.toUpperCase(), value: 'x' };
+  const team = { name: 'TEAM', value: 'x' };
   const patch: object[] = [
-    ...['labels', 'annotations'].map((map) => ({ op: 'add', path: `/metadata/${map}/${name}`, value: 'yes' })),
+    { op: 'add', path: `/metadata/labels/${isAfter ? 'after' : 'before'}`, value: 'yes' },
     ...['containers', 'initContainers'].flatMap((list) =>
-      (object.spec[list] ?? []).map(({ env }, index) => {
-        const path = `/spec/${list}/${index}/env`;
-        return env === undefined
-          ? { op: 'add', path, value: [variable] }
-          : { op: 'add', path: `${path}/-`, value: variable };
-      }),
+      (isAfter ? (object.spec[list] ?? []) : []).map(({ env }, index) =>
+        env === undefined
+          ? { op: 'add', path: `/spec/${list}/${index}/env`, value: [team] }
+          : { op: 'add', path: `/spec/${list}/${index}/env/-`, value: team },
+      ),
     ),
   ];
   const response = {

@@ -167,7 +167,9 @@ function printBinary(value: bigint): string {
 
 /** Returns the value of a quantity; `undefined` if the text is not a quantity. */
 export function amountOf(text: string): number | undefined {
-  const [, number = '', suffix = ''] = /^([+-]?[\d.]+)(.*)$/.exec(text.trim()) ?? [];
+  const plain = text.trim();
+  const length = plain.search(/[^-+\d.]/);
+  const [number, suffix] = length < 0 ? [plain, ''] : [plain.slice(0, length), plain.slice(length)];
   const exponent = DECIMAL_EXPONENTS.get(suffix);
   const power = BINARY_SUFFIXES.indexOf(suffix);
   const value =
