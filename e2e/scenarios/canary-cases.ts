@@ -172,9 +172,9 @@ const failingAnyway: Case = async (context, audit) => {
   // At 100 percent, the test first recreates the pods of all other workloads, not the failing pod.
   await rollout.seen('3 canary pods are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');
-  await rollout.reach('paused at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);
   // The failing workload gets the canary last, so that few of the canary pods fail.
   const others = workloads.names.filter((name) => name !== failing);
+  await rollout.reach('paused at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100, others);
   await rollout.holds('at 100 percent, the other workloads get the canary', async () => {
     const made = await workloads.renew(others);
     return others.every((name) => [...(made.get(name) ?? [])].join() === 'v2');

@@ -70,8 +70,12 @@ export class SmallRollout {
     });
   }
 
-  /** Waits for a rollout state. Recreates pods while the rollout waits for new pods. */
-  async reach(what: string, isThere: (state: RolloutState) => boolean): Promise<RolloutState> {
+  /** Waits for a rollout state. Recreates pods of `names` (default all) while it waits for pods. */
+  async reach(
+    what: string,
+    isThere: (state: RolloutState) => boolean,
+    names?: readonly string[],
+  ): Promise<RolloutState> {
     let isRenewed = false;
     return waitForRollout(
       this.#context,
@@ -82,7 +86,7 @@ export class SmallRollout {
         if (state.phase !== 'WaitingForPods') isRenewed = false;
         else if (!isRenewed) {
           isRenewed = true;
-          void this.workloads.renew().catch(() => undefined);
+          void this.workloads.renew(names).catch(() => undefined);
         }
         return false;
       },
