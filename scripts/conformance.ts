@@ -10,6 +10,7 @@ import { Golden, type Setting } from './conformance/golden.ts';
 import { hostileAnnotations } from './conformance/hostile-annotations.ts';
 import { httpCases, missingObject } from './conformance/http-cases.ts';
 import { kubeInjectCases } from './conformance/kube-inject-cases.ts';
+import { lintedConfigurations } from './conformance/lint-cases.ts';
 import { randomCases } from './conformance/random-cases.ts';
 import { formatTotals, readPending, runCases, type Report } from './conformance/report.ts';
 import { tableCases } from './conformance/table-cases.ts';
@@ -62,6 +63,12 @@ const problems = values.only === '' ? differenceProblems(report) : [];
 // The hostile values are not cases, because they have no recorded rows.
 if ('hostile'.startsWith(values.only)) {
   const { line, problems: found } = hostileAnnotations(new Golden(directory), Number(values.hostile));
+  problems.push(...found);
+  console.log(line);
+}
+if ('lint'.startsWith(values.only)) {
+  const golden = new Golden(directory);
+  const { line, problems: found } = lintedConfigurations(golden, caseNames(golden));
   problems.push(...found);
   console.log(line);
 }

@@ -58,6 +58,12 @@ const gates: readonly Gate[] = [
     keepPrinted: true,
   },
   {
+    name: 'sarif',
+    about: 'validates the SARIF of `injector lint` with a public validator, which npm downloads (100 MB)',
+    command: ['scripts/check-sarif.ts'],
+    keepPrinted: true,
+  },
+  {
     name: 'kubernetes-1.33',
     about: 'runs the core scenarios on Kubernetes 1.33.13; takes 3 minutes, plus a compilation in the first run',
     command: ['e2e/run.ts', '--core'],

@@ -12,6 +12,7 @@ import type { Values } from '../src/cli/install/chart-values.ts';
 import { installCommand } from '../src/cli/install/install.ts';
 import { renderChart } from '../src/cli/install/render-chart.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { lintPages } from './lint-pages.ts';
 import { pages as referencePages } from './reference.ts';
 import { performancePage } from './performance-page.ts';
 
@@ -170,6 +171,10 @@ const source = 'Generated from the source by `make generate`.';
 for (const [name, [title, ...parts]] of Object.entries(referencePages)) {
   files.push({ path: join(root, 'docs/reference', `${name}.md`), text: `${[title, source, ...parts].join('\n\n')}\n` });
 }
+
+const lintFolder = join(root, 'docs', 'lint');
+for (const [name, text] of Object.entries(lintPages(lintFolder)))
+  files.push({ path: join(lintFolder, `${name}.md`), text });
 
 const stale = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
 const names = stale.map(({ path }) => relative(root, path));

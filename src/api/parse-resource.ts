@@ -79,7 +79,7 @@ function show(value: unknown): string {
 }
 
 /** Returns the paths below `at` of the fields in `source` that the schema dropped from `parsed`. */
-function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
+export function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
   if (Array.isArray(source) && Array.isArray(parsed))
     return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));
   if (!isRecord(source) || !isRecord(parsed)) return [];

@@ -30,6 +30,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   check: ['deployment/web --namespace shop', '-f app.yaml -f namespace.yaml -f examples/hello.yaml'],
   uninject: ['-f injected.yaml', '-f injected.yaml --config examples/hello.yaml -o app.yaml'],
   diff: ['--to 1-25', '-f new.yaml --since main --manifests apps/'],
+  lint: ['injectors/', 'injectors/ -o sarif > lint.sarif'],
   analyze: ['', '--namespace shop -o json'],
   disable: ['--all', '--revision 1-25 --dry-run'],
   enable: ['--all', '--revision 1-25 --dry-run'],

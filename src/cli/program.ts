@@ -34,6 +34,7 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   certs: async (terminal) => (await import('./certs/certs.ts')).certsCommand(terminal),
   uninject: async (terminal) => (await import('./commands/uninject.ts')).uninjectCommand(terminal),
   diff: async (terminal) => (await import('./commands/diff.ts')).diffCommand(terminal),
+  lint: async (terminal) => (await import('./commands/lint.ts')).lintCommand(terminal),
   check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),

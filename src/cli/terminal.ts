@@ -81,7 +81,8 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   failure: 'a failure or a negative answer: an invalid template, a refusal by the cluster, no running operator',
   usage: 'wrong arguments: an unknown option, value or object, conflicting options, a missing file',
   negative:
-    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `tag watch` saw a rollback or stopped restarts',
-  refused: '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused',
+    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `lint` found warnings; `tag watch` saw a rollback or stopped restarts',
+  refused:
+    '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused; `lint` found errors',
   unknown: '`check`, `diff`: the result is unknown',
 };

@@ -40,7 +40,8 @@ export async function readObjects(
 
 const isManifest = (name: string): boolean => /\.(ya?ml|json)$/.test(name);
 
-function filesBelow(flag: string, file: string): string[] {
+/** Returns a file, or the YAML and JSON files below a folder. @throws UsageError */
+export function filesBelow(flag: string, file: string): string[] {
   if (file === '-' || !(statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false)) return [file];
   const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).filter(isManifest).sort();
   if (names.length === 0) throw new UsageError(`${flag} ${file}: the folder contains no YAML or JSON files`);

@@ -12,7 +12,7 @@ const foreignTags: ReadonlySet<string> = new Set(
 );
 
 /** YAML 1.1, as in Kubernetes: unquoted yes, no, on and off are booleans. */
-const options = {
+export const yamlOptions = {
   version: '1.1',
   customTags: (tags: Tags): Tags => tags.filter((tag) => typeof tag === 'string' || !foreignTags.has(tag.tag)),
 } as const;
@@ -25,7 +25,7 @@ export function readDocuments(text: string): SourceDocument[] {
   const documents: SourceDocument[] = [];
   let line = 0;
   for (const part of text.split(/^---(?:[ \t].*)?(?:\r?\n|$)/m)) {
-    const [document] = parseAllDocuments(part, options);
+    const [document] = parseAllDocuments(part, yamlOptions);
     if (document !== undefined && part.trim() !== '') {
       const [error] = document.errors;
       if (error !== undefined) {

@@ -123,12 +123,12 @@ function outputWarnings(injector: Injector, outputs: ReadonlyMap<string, JsonObj
 }
 
 /** Reports whether a value contains anything other than zero values. */
-function hasContent(value: unknown): boolean {
+export function hasContent(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.values(value).some(hasContent) : Boolean(value);
 }
 
 /** Returns the paths of the strings in a value that contain a text. */
-function pathsOf(value: unknown, text: string, path: string): string[] {
+export function pathsOf(value: unknown, text: string, path: string): string[] {
   if (typeof value === 'string') return value.includes(text) ? [path] : [];
   if (Array.isArray(value)) return value.flatMap((item, index) => pathsOf(item, text, `${path}[${index}]`));
   if (!isJsonObject(value)) return [];

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { type RuleName, lintRules } from '../../explain/lint/rules.ts';
+import { lintFiles, type PlacedFinding } from '../lint/lint-files.ts';
+import { sarifLog } from '../lint/sarif.ts';
+import { runCommand, sees } from '../testdata/recording-terminal.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
+
+const rules = Object.keys(lintRules) as RuleName[];
+const exampleOf = (rule: string): string => readFileSync(`docs/lint/${rule}.yaml`, 'utf8');
+const lintText = (text: string): readonly PlacedFinding[] => lintFiles([{ name: 'a.yaml', text }]).findings;
+
+/** Returns an InjectorConfig with one template, which adds a container without problems. */
+function config(container = '', { spec = '', name = 'example' } = {}): string {
+  return `apiVersion: sidecar-injector.io/v1alpha1
+kind: InjectorConfig
+metadata: {name: ${name}}
+spec:
+  ${spec}
+  injection:
+    templates:
+      sidecar: |
+        spec:
+          containers:
+          - name: logger
+            image: registry.example.com/logger:1.0
+            resources: {requests: {cpu: 10m, memory: 16Mi}}
+            securityContext: {capabilities: {drop: [ALL]}}
+            ${container}
+`;
+}
+
+describe('injector lint', () => {
+  const { path, write } = temporaryFolder();
+
+  for (const rule of rules) {
+    it(`finds ${rule}, and nothing else, in its example`, () => {
+      const found = lintText(exampleOf(rule));
+      assert.deepEqual([...new Set(found.map((each) => each.rule))], [rule]);
+    });
+  }
+
+  it('finds nothing in a good configuration', async () => {
+    const seen = await runCommand(['lint', write('good.yaml', config())]);
+    sees(seen, 0, { out: /^0 errors, 0 warnings, 0 notes in 1 object\n$/ });
+  });
+
+  it('finds only the known problems of our own examples', () => {
+    const found = readdirSync('examples', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.yaml'))
+      .map((name) => {
+        const { findings } = lintFiles([{ name, text: readFileSync(`examples/${name}`, 'utf8') }]);
+        const isNote = ({ rule, level }: PlacedFinding): boolean => level === 'note' && rule === 'author-annotation';
+        const names = findings.filter((each) => !isNote(each)).map(({ rule }) => rule);
+        return [name, [...new Set(names)].sort().join()];
+      })
+      .filter(([, names]) => names !== '');
+    // The template of Istio 1.1 needs its privileges. With preset Istio, authors choose.
+    assert.deepEqual(Object.fromEntries(found), {
+      'istio-1.1-debug.yaml': 'missing-resources,privileged-container,unrestricted-capabilities',
+      'istio-1.1-release.yaml': 'unrestricted-capabilities',
+      'istio-config-maps.yaml': 'author-annotation',
+      'revision-tag-canary.yaml': 'missing-reference',
+      'revision-tag-restarts.yaml': 'missing-reference',
+    });
+  });
+
+  const places: [title: string, text: string, rule: RuleName, line: number, column: number][] = [
+    ['a field', config('', { spec: 'revison: 1-25' }), 'unknown-field', 5, 3],
+    ['a function in a template', config('args: [{{ now | quote }}]'), 'unrepeatable-function', 15, 23],
+    ['a container', config('ports: [{hostPort: 80}]'), 'host-access', 11, 13],
+    ['a failure', config('args: [{{ index .Values.a 1 }}]'), 'template-fails', 15, 23],
+    [
+      'an item of a List',
+      `apiVersion: v1\nkind: List\nitems:\n- ${config('', { spec: 'revison: a' }).replaceAll('\n', '\n  ')}`,
+      'unknown-field',
+      8,
+      5,
+    ],
+    ['another document', `a: 1\n---\n${config('', { spec: 'revison: a' })}`, 'unknown-field', 7, 3],
+    [
+      'a template in a ConfigMap',
+      exampleOf('ignored-setting').replace('logger:1.0', '{{ nope }}'),
+      'template-syntax',
+      27,
+      44,
+    ],
+    [
+      'a template that is not a block',
+      config().replace(/sidecar: [^]*/, 'sidecar: "{{ nope }}"\n'),
+      'template-syntax',
+      8,
+      7,
+    ],
+    [
+      'Windows line ends',
+      config('args: [{{ now | quote }}]').replaceAll('\n', '\r\n'),
+      'unrepeatable-function',
+      15,
+      23,
+    ],
+  ];
+  for (const [title, text, rule, line, column] of places) {
+    it(`names the place of ${title}`, () => {
+      const found = lintText(text).map((each) => [each.rule, each.line, each.column]);
+      assert.deepEqual(found, [[rule, line, column]]);
+    });
+  }
+
+  it('reports every unrepeatable function and every unknown field', () => {
+    const text = config('args: [{{ now }}, {{ if true }}{{ randAlpha 3 }}{{ end }}]', { spec: 'a: 1\n  b: 2' });
+    const found = lintText(text).map(({ rule, message }) => `${rule} ${message.slice(-30)}`);
+    assert.equal(found.filter((each) => each.startsWith('unknown-field')).length, 2);
+    assert.equal(found.filter((each) => each.startsWith('unrepeatable-function')).length, 2);
+  });
+
+  it('says for how many kinds of pods a template fails', () => {
+    const text = config('args: [{{ (index .Spec.InitContainers 0).Name }}]');
+    const [found] = lintText(text);
+    assert.equal(found?.rule, 'template-fails');
+    assert.equal(found.level, 'warning');
+    assert.match(found.message, /fails for \d+ of 200 typical pods, such as a pod of a Deployment/);
+  });
+
+  it('ends early for a template that exceeds a limit', () => {
+    const [found] = lintText(config('args: [{{ range until 1000000 }}{{ range until 1000000 }}x{{ end }}{{ end }}]'));
+    assert.equal(found?.rule, 'template-fails');
+  });
+
+  it('reports the trial of an annotation that preset Safe refuses for some values', () => {
+    const text = config('args: [{{ index .ObjectMeta.Annotations "example.com/args" }}]');
+    const found = lintText(text).filter(({ rule }) => rule === 'author-annotation');
+    assert.match(found[0]?.message ?? '', /preset Safe refuses some values: annotation example.com\/args/);
+    assert.equal(found[0]?.level, 'note');
+  });
+
+  it('compares the selectors of all files', () => {
+    const files = [
+      { name: 'a.yaml', text: config('', { name: 'a', spec: 'revision: x' }) },
+      { name: 'b.yaml', text: config('', { name: 'b', spec: 'revision: x' }) },
+    ];
+    const found = lintFiles(files).findings.map(({ file, rule, message }) => [file, rule, message]);
+    const message = 'selects the same pods as InjectorConfig a; only the older of the two gets a webhook';
+    assert.deepEqual(found, [['b.yaml', 'overlapping-selectors', message]]);
+  });
+
+  const statuses: [title: string, args: string[], text: string, code: number][] = [
+    ['errors', [], exampleOf('template-syntax'), 4],
+    ['warnings', [], exampleOf('missing-resources'), 3],
+    ['notes', [], exampleOf('missing-reference'), 0],
+    ['ignored rules', ['--ignore', 'missing-resources'], exampleOf('missing-resources'), 0],
+  ];
+  for (const [title, args, text, code] of statuses) {
+    it(`exits with ${code} for ${title}`, async () => {
+      for (const output of ['text', 'json', 'sarif'])
+        assert.equal((await runCommand(['lint', '-o', output, write('a.yaml', text), ...args])).code, code);
+    });
+  }
+
+  it('prints findings as compilers do, and as JSON', async () => {
+    const file = write('a.yaml', exampleOf('missing-resources'));
+    const { out } = await runCommand(['lint', file]);
+    const [line = ''] = out.split('\n');
+    assert.ok(line.startsWith(`${file}:11:13: warning: InjectorConfig example: template sidecar: `), line);
+    assert.ok(line.endsWith(' [missing-resources]'), line);
+    const json = JSON.parse((await runCommand(['lint', file, '-o', 'json'])).out) as PlacedFinding[];
+    const keys = ['file', 'line', 'column', 'level', 'rule', 'object', 'message'];
+    assert.deepEqual(
+      json.map((each) => Object.keys(each)),
+      [keys],
+    );
+  });
+
+  it('reads folders and standard input', async () => {
+    mkdirSync(path('folder'));
+    write('folder/a.yaml', config());
+    write('folder/notes.txt', 'no YAML: [');
+    sees(await runCommand(['lint', path('folder')]), 0, { out: /in 1 object\n$/ });
+    const seen = await runCommand(['lint', '-'], exampleOf('template-syntax'));
+    sees(seen, 4, { out: /^-:12:60: error: / });
+  });
+
+  it("reads a directory with Istio's files", async () => {
+    mkdirSync(path('istio'));
+    write('istio/config', 'policy: enabled\ntemplates:\n  sidecar: |\n    spec: {{ nope }}\n');
+    const seen = await runCommand(['lint', '--config-dir', path('istio')]);
+    sees(seen, 4, { out: /istio\/config:4:14: error: configuration: template sidecar: function "nope" not defined/ });
+  });
+
+  const wrong: [title: string, args: string[], errors: RegExp][] = [
+    ['no file', [], /name what to check/],
+    ['an unknown rule', ['examples', '--ignore', 'missing-resource'], /no such rule; .*did you mean missing-resources/],
+    ['files without our objects', ['examples/sleep.yaml'], /contain no InjectorConfig or RevisionTag/],
+    ['a missing file', ['nowhere.yaml'], /nowhere.yaml: no such file/],
+    ['a folder without files', ['src/cli/lint'], /contains no YAML or JSON files/],
+  ];
+  for (const [title, args, errors] of wrong) {
+    it(`refuses ${title}`, async () => {
+      sees(await runCommand(['lint', ...args]), 2, { errors });
+    });
+  }
+
+  it('writes SARIF whose results name its rules and places', () => {
+    const findings = rules.flatMap(
+      (rule) => lintFiles([{ name: `./docs/${rule} a.yaml`, text: exampleOf(rule) }]).findings,
+    );
+    const log = sarifLog(findings) as SarifLog;
+    const [{ tool, results }] = log.runs;
+    assert.equal(log.version, '2.1.0');
+    assert.equal(results.length, findings.length);
+    for (const [index, { ruleId, ruleIndex, level, locations }] of results.entries()) {
+      assert.equal(tool.driver.rules[ruleIndex]?.id, ruleId);
+      assert.equal(level, findings[index]?.level);
+      assert.equal(locations[0].physicalLocation.artifactLocation.uri, `docs/${ruleId}%20a.yaml`);
+      assert.ok(locations[0].physicalLocation.region.startLine > 0);
+    }
+  });
+
+  it('reports damaged files instead of failing', () => {
+    const texts = [
+      ...rules.map(exampleOf),
+      ...['hello', 'istio-config-maps'].map((name) => readFileSync(`examples/${name}.yaml`, 'utf8')),
+    ];
+    const damage = fc.record({
+      text: fc.constantFrom(...texts),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      length: fc.nat(40),
+      inserted: fc.constantFrom('', '{{', '}}', ': ', '\n', '- ', 'null', '[', '&a *a', '"', '\t', '0x', '$', '!!set'),
+    });
+    fc.assert(
+      fc.property(damage, ({ text, at, length, inserted }) => {
+        const start = Math.floor(at * text.length);
+        const damaged = text.slice(0, start) + inserted + text.slice(start + length);
+        const lines = damaged.split('\n').length;
+        for (const { line, column, message } of lintText(damaged)) {
+          assert.ok(line >= 1 && line <= lines && column >= 1, `${line}:${column} of ${lines} lines`);
+          assert.notEqual(message, '');
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+interface SarifLog {
+  readonly version: string;
+  readonly runs: readonly [
+    {
+      readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+      readonly results: readonly {
+        readonly ruleId: string;
+        readonly ruleIndex: number;
+        readonly level: string;
+        readonly locations: readonly [
+          {
+            readonly physicalLocation: {
+              readonly artifactLocation: { readonly uri: string };
+              readonly region: { readonly startLine: number };
+            };
+          },
+        ];
+      }[];
+    },
+  ];
+}

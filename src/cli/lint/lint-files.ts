@@ -1,0 +1,256 @@
+import { LineCounter, parseAllDocuments } from 'yaml';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import { injectorConfigKind, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { Mistake } from '../../api/mistake.ts';
+import { unknownFields } from '../../api/parse-resource.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
+import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuration.ts';
+import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
+import { listItems } from '../../inject/objects/workload-kinds.ts';
+import { yamlOptions } from '../../inject/objects/read-documents.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { type ConfigurationReference, configurationReferences } from '../../manifests/configuration-references.ts';
+import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
+import { fieldPath, type FieldPath, type Position, SourcePlaces } from './positions.ts';
+import { referencedTexts } from '../check/read-file-facts.ts';
+
+/** A finding with its place in a file. */
+export interface PlacedFinding extends Position {
+  readonly level: Level;
+  readonly rule: RuleName;
+  /** The object with the problem, e.g. `InjectorConfig 1-25`; empty if a file is not YAML. */
+  readonly object: string;
+  readonly message: string;
+}
+
+/** A file, as text. */
+export interface LintedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** An object of a file. */
+interface SourceObject {
+  readonly object: KubernetesObject;
+  /** Its name in messages. */
+  readonly named: string;
+  readonly places: SourcePlaces;
+  /** The fields that lead to the object, if it is an item of a List. */
+  readonly path: FieldPath;
+}
+
+/** The result of checking files. */
+export interface LintResult {
+  readonly findings: readonly PlacedFinding[];
+  /** The number of InjectorConfigs and RevisionTags in the files. */
+  readonly objects: number;
+}
+
+/** Checks the InjectorConfigs and RevisionTags of files. ConfigMaps supply the referenced texts. */
+export function lintFiles(files: readonly LintedFile[]): LintResult {
+  const findings: PlacedFinding[] = [];
+  const objects = files.flatMap((file) => readObjects(file, findings));
+  const linted = new Linted(objects, findings);
+  linted.lint();
+  return { findings: inOrder(findings), objects: linted.count };
+}
+
+/** Checks a configuration in Istio's format. @param directory contains `config` and other files */
+export function lintDirectory(files: ConfigurationFiles, directory: string): LintResult {
+  const file = `${directory}/config`;
+  const places = SourcePlaces.of(files.config, SourcePlaces.inFile(file, files.config));
+  const findings = lintConfiguration(files).map((finding) => ({
+    ...placeInConfig(places, finding),
+    ...described('configuration', finding),
+  }));
+  return { findings: inOrder(findings), objects: 1 };
+}
+
+/** Sorts findings by file and place, and removes equal ones. */
+function inOrder(findings: readonly PlacedFinding[]): PlacedFinding[] {
+  const unique = [...new Map(findings.map((each) => [JSON.stringify(each), each])).values()];
+  return unique.sort(
+    (one, other) =>
+      one.file.localeCompare(other.file) ||
+      one.line - other.line ||
+      one.column - other.column ||
+      one.message.localeCompare(other.message),
+  );
+}
+
+function described(object: string, { rule, level, message, template }: LintFinding) {
+  const text = template === undefined ? message : `template ${template}: ${message}`;
+  return { level: level ?? lintRules[rule].level, rule, object, message: text };
+}
+
+/** Finds the place of a finding in a text of Istio's format. */
+function placeInConfig(places: SourcePlaces, { template, line, column, field = '' }: LintFinding): Position {
+  if (template === undefined) return places.find(fieldPath(field).slice(1));
+  const path = ['templates', template];
+  // Istio 1.x has a single template.
+  const at = places.has(path) ? path : ['template'];
+  return line === undefined ? places.find(at) : places.inside(at)(line, column ?? 1);
+}
+
+/** Reads the Kubernetes objects of a file; adds a finding for each document that is not YAML. */
+function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): SourceObject[] {
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { ...yamlOptions, lineCounter });
+  const placeIn = SourcePlaces.inFile(name, text);
+  return [...documents].flatMap((document) => {
+    const places = new SourcePlaces(document, lineCounter, text, placeIn);
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const { line, col } = lineCounter.linePos(error.pos[0]);
+      const message = error.message.split(' at line ')[0] ?? '';
+      findings.push({ file: name, line, column: col, level: 'error', rule: 'invalid-yaml', object: '', message });
+      return [];
+    }
+    return objectsIn(document.toJS(), places, []);
+  });
+}
+
+function objectsIn(value: unknown, places: SourcePlaces, path: FieldPath): SourceObject[] {
+  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') return [];
+  const items = listItems(value);
+  if (items !== undefined) return items.flatMap((item, index) => objectsIn(item, places, [...path, 'items', index]));
+  const { apiVersion, kind } = value;
+  const metadata = isJsonObject(value.metadata) ? value.metadata : {};
+  return [
+    { object: { ...value, apiVersion, kind, metadata }, named: `${kind} ${String(metadata.name)}`, places, path },
+  ];
+}
+
+/** Checks the objects of all files together. */
+class Linted {
+  readonly #sources: readonly SourceObject[];
+  readonly #findings: PlacedFinding[];
+  readonly #configs = new Map<InjectorConfig, SourceObject>();
+  readonly #tags = new Map<RevisionTag, SourceObject>();
+
+  constructor(sources: readonly SourceObject[], findings: PlacedFinding[]) {
+    this.#sources = sources;
+    this.#findings = findings;
+  }
+
+  /** The number of InjectorConfigs and RevisionTags. */
+  get count(): number {
+    return this.#sources.filter(({ object: { kind } }) => kind === injectorConfigKind || kind === revisionTagKind)
+      .length;
+  }
+
+  lint(): void {
+    for (const source of this.#sources) {
+      if (source.object.kind === injectorConfigKind)
+        this.#read(source, parseInjectorConfig, validateInjectorConfig, this.#configs);
+      if (source.object.kind === revisionTagKind) this.#read(source, parseRevisionTag, validateRevisionTag, this.#tags);
+    }
+    for (const [config, source] of this.#configs) this.#lintConfig(config, source);
+    this.#lintSelection();
+  }
+
+  /** Parses and validates an object. Keeps it if no mistake was found. */
+  #read<Parsed extends { readonly spec: object }>(
+    source: SourceObject,
+    parse: (object: unknown) => Parsed,
+    validate: (parsed: Parsed) => Mistake[],
+    kept: Map<Parsed, SourceObject>,
+  ): void {
+    try {
+      const parsed = parse(source.object);
+      for (const field of unknownFields(source.object.spec, parsed.spec, 'spec'))
+        this.#add(source, {
+          rule: 'unknown-field',
+          message: `${field}: unknown field; remove it or correct its name`,
+          field,
+        });
+      const mistakes = validate(parsed);
+      for (const { field, message } of mistakes) this.#add(source, { rule: 'invalid-object', message, field });
+      if (mistakes.length === 0) kept.set(parsed, source);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      this.#add(source, { rule: 'invalid-object', message: error.message, field: error.field });
+    }
+  }
+
+  #add(source: SourceObject, finding: LintFinding): void {
+    const place = source.places.find([...source.path, ...fieldPath(finding.field ?? '')]);
+    this.#findings.push({ ...place, ...described(source.named, finding) });
+  }
+
+  #lintConfig(config: InjectorConfig, source: SourceObject): void {
+    const objects = this.#sources.map(({ object }) => object);
+    const texts = referencedTexts(config, objects);
+    const references = configurationReferences(config.spec.injection);
+    const missing = Object.entries<ConfigurationReference>({ ...references }).filter(
+      ([part]) => !Object.hasOwn(texts, part),
+    );
+    const byField = new Map(missing.reverse().map(([, reference]) => [reference.field, reference]));
+    for (const { field, namespace, name, key } of byField.values()) {
+      const message = `${field}: key ${key} of ConfigMap ${namespace}/${name} is not in the files; the templates were not checked`;
+      this.#add(source, { rule: 'missing-reference', message, field });
+    }
+    if (missing.length > 0) return;
+    try {
+      for (const finding of lintConfiguration(configurationFiles(config, texts)))
+        this.#findings.push({ ...this.#placeOf(config, source, finding), ...described(source.named, finding) });
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      this.#add(source, { rule: 'invalid-object', message: error.message, field: error.field });
+    }
+  }
+
+  #placeOf({ spec }: InjectorConfig, source: SourceObject, finding: LintFinding): Position {
+    const { template, line, column, field = '' } = finding;
+    const reference = configurationReferences(spec.injection).config;
+    if (reference !== undefined) {
+      const { namespace, name, key } = reference;
+      const isReferenced = ({ object: { kind, metadata } }: SourceObject): boolean =>
+        kind === 'ConfigMap' && metadata.name === name && (metadata.namespace ?? 'default') === namespace;
+      const map = this.#sources.find(isReferenced);
+      if (map !== undefined) return placeInConfig(map.places.document([...map.path, 'data', key]), finding);
+    }
+    const injection = [...source.path, 'spec', 'injection'];
+    if (template === undefined) return source.places.find([...injection, ...fieldPath(field).slice(1)]);
+    const path = [...injection, ...(spec.injection.template === undefined ? ['templates', template] : ['template'])];
+    return line === undefined ? source.places.find(path) : source.places.inside(path)(line, column ?? 1);
+  }
+
+  /** Finds selectors that overlap or select nothing, and tags without a target. */
+  #lintSelection(): void {
+    const configs = [...this.#configs.keys()];
+    const tags = [...this.#tags.keys()];
+    const targetOf = (tag: RevisionTag) => configs.find((config) => revisionOf(config) === tag.spec.revision);
+    for (const [tag, source] of this.#tags) {
+      const message = `spec.revision: no InjectorConfig in the files has the revision ${tag.spec.revision}`;
+      if (targetOf(tag) === undefined)
+        this.#add(source, { rule: 'missing-reference', message, field: 'spec.revision' });
+    }
+    const claims = podClaims({ configs, tags, targetOf });
+    for (const claim of claims) {
+      const source = [...this.#configs.values(), ...this.#tags.values()].find(({ named }) => named === nameOf(claim));
+      if (source === undefined) continue;
+      const winner = winningClaim(claim, claims);
+      if (winner !== undefined) {
+        const message = `selects the same pods as ${nameOf(winner)}; only the older of the two gets a webhook`;
+        this.#add(source, {
+          rule: 'overlapping-selectors',
+          message,
+          field: claim.isCustom ? 'spec.webhook' : 'metadata.name',
+        });
+      }
+      for (const name of claim.isCustom ? (['namespaceSelector', 'objectSelector'] as const) : []) {
+        const field = `spec.webhook.${name}`;
+        if (claim.selectors.every((each) => isEmpty(each[name])))
+          this.#add(source, { rule: 'selects-nothing', message: `${field}: no labels match this selector`, field });
+      }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import { type ReadConfiguration, readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
+import { type Injector, loadInjector } from '../../inject/injector.ts';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
+import { templateMistakes } from '../../inject/rehearsal/template-mistakes.ts';
+import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import { readLegacyOutput } from '../../inject/render/legacy-template.ts';
+import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
+import { areDisjoint, compileLabelSelector } from '../../selection/label-selector.ts';
+import type { LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import { outputFindings } from './lint-output.ts';
+import type { LintFinding } from './rules.ts';
+
+/** The number of typical pods that every template is tried on. */
+export const triedPods = 200;
+
+/** Finds the problems of a configuration. Tries each template on {@link triedPods} typical pods. */
+export function lintConfiguration(files: ConfigurationFiles): LintFinding[] {
+  try {
+    const read = readConfigurationAtOnce(files);
+    const broken = [...read.config.templates].flatMap(([template, text]) =>
+      templateMistakes(text, read.settings.delimiters).map(({ isUnrepeatable, ...mistake }): LintFinding => {
+        return { rule: isUnrepeatable ? 'unrepeatable-function' : 'template-syntax', ...mistake, template };
+      }),
+    );
+    if (broken.length > 0) return broken;
+    const injector = loadInjector(files, { read });
+    const findings = [...read.config.templates].flatMap(([name, text]) => lintTemplate(injector, name, text));
+    return [...findings, ...authorFindings(files, injector, read), ...settingFindings(injector, read)];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return [{ rule: 'invalid-object', message: firstLine(error.message), field: error.field }];
+  }
+}
+
+/** Tries one template on typical pods, as if it were the only default template. */
+function lintTemplate(injector: Injector, name: string, text: string): LintFinding[] {
+  const rules = { ...injector.rules, policy: 'enabled', neverInject: [] };
+  const alone: Injector = { ...injector, rules, defaultTemplates: [name], aliases: new Map() };
+  const { outputs, legacy } = injector.templates;
+  const failed: { kind: string; message: string }[] = [];
+  const parts = new Map<string, JsonObject>();
+  let tried = 0;
+  while (tried < triedPods) {
+    const { kind, pod } = typicalPod(injector.settings.keys.inject, tried);
+    tried += 1;
+    outputs.forget();
+    const result = inject(alone, { pod, namespace: 'default', path: '/inject' });
+    if (result.outcome === 'failed') failed.push({ kind, message: result.message });
+    // Each further pod could take as long.
+    if (result.outcome === 'failed' && result.reason === 'TemplateLimit') break;
+    for (const [output, content] of outputs.all()) parts.set(output, legacy ? readLegacyOutput(content).part : content);
+  }
+  outputs.forget();
+  const isDefault = injector.defaultTemplates.some((each) =>
+    [each, ...(injector.aliases.get(each) ?? [])].includes(name),
+  );
+  const findings: LintFinding[] = [];
+  const [first] = failed;
+  if (first !== undefined) {
+    const kinds = [...new Set(failed.map(({ kind }) => kind))].slice(0, 3).join(', ');
+    const level = isDefault ? (failed.length === tried ? 'error' : 'warning') : 'note';
+    const message = `fails for ${failed.length} of ${tried} typical pods, such as ${kinds}: ${firstLine(first.message)}`;
+    findings.push({ rule: 'template-fails', level, message, template: name, ...positionIn(first.message) });
+  }
+  // An output that is not part of a pod was already reported.
+  if (failed.length === tried) return findings;
+  const inOutput = outputFindings([...parts.values()], isDefault);
+  return [
+    ...findings,
+    ...inOutput.map(({ rule, message, near }) => ({ rule, message, template: name, ...placeOf(text, near) })),
+  ];
+}
+
+/** Reads the position from Go's message `template: inject:LINE:COLUMN: …`. */
+function positionIn(message: string): { line?: number; column?: number } {
+  const [, line, column] = /inject:(\d{1,7}):(\d{1,7}):/.exec(message) ?? [];
+  return line === undefined ? {} : { line: Number(line), column: Number(column) + 1 };
+}
+
+/** Returns the first line of a text that contains a word; nothing if there is none. */
+function placeOf(text: string, near: string | undefined): { line?: number; column?: number } {
+  const at = near === undefined ? -1 : text.indexOf(near);
+  if (at < 0) return {};
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** The values with which an annotation, or a label, is tried. */
+const trials = {
+  annotation: ['registry.example.com/other:1', 'true', '0', 'a,b', '{"name":"other"}', 'other\nprivileged: true'],
+  label: ['other', 'true', '0', '1e3'],
+};
+
+/** Finds the annotations and labels of which preset Safe refuses all or some values. */
+function authorFindings(files: ConfigurationFiles, injector: Injector, read: ReadConfiguration): LintFinding[] {
+  const { preset, allow } = injector.settings.annotationOverrides;
+  const isSafe = preset !== istioOverrides.preset;
+  const settings = { ...read.settings, annotationOverrides: { preset: 'Safe' as const, allow } };
+  const safe = loadInjector(files, { read: { ...read, settings } });
+  return authorUses(safe).flatMap((use): LintFinding[] => {
+    const why = use.allowed || use.name === '*' ? undefined : (use.why ?? refusedTrial(safe, use));
+    if (why === undefined) return [];
+    const named = `${use.of} ${use.name}`;
+    const refused =
+      use.why === undefined
+        ? `preset Safe refuses some values: ${why}`
+        : `preset Safe refuses ${named}, because ${why}`;
+    const message = isSafe ? refused : `every author of pods may set ${named}: ${why}`;
+    const [template, text = ''] = [...read.config.templates].find(([, each]) => each.includes(use.name)) ?? [];
+    const at = template === undefined ? {} : { template, ...placeOf(text, use.name) };
+    return [{ rule: 'author-annotation', level: isSafe ? 'note' : 'warning', message, ...at }];
+  });
+}
+
+/** Returns what a value of an annotation or label would change, if preset Safe refuses one. */
+function refusedTrial(safe: Injector, { of, name }: AuthorUse): string | undefined {
+  const { pod, namespace = 'default' } = typicalPod(safe.settings.keys.inject, 0);
+  const metadata = pod.metadata as Readonly<Record<string, JsonObject>>;
+  for (const value of trials[of]) {
+    const tried = { ...metadata, [`${of}s`]: { ...metadata[`${of}s`], [name]: value } };
+    const result = inject(safe, { pod: { ...pod, metadata: tried }, namespace, path: '/inject' });
+    // A value that only makes a template fail gives its author no influence.
+    if (result.outcome !== 'failed' || result.reason !== 'UnsafeAnnotation') continue;
+    if (result.message.includes(' does not fit ')) continue;
+    return firstLine(result.message).split(': ')[0];
+  }
+  return undefined;
+}
+
+function settingFindings(injector: Injector, { config }: ReadConfiguration): LintFinding[] {
+  const ignored = injector.warnings.map((message): LintFinding => ({
+    rule: 'ignored-setting',
+    message,
+    field: 'config',
+  }));
+  const empty = (['alwaysInjectSelector', 'neverInjectSelector'] as const).flatMap((name) =>
+    config[name].flatMap((selector, index): LintFinding[] => {
+      const field = `config.${name}[${index}]`;
+      const message = `${field}: no labels match this selector`;
+      return isEmpty(selector as LabelSelector) ? [{ rule: 'selects-nothing', message, field }] : [];
+    }),
+  );
+  return [...ignored, ...empty];
+}
+
+/** Reports whether a valid selector matches no labels. */
+export function isEmpty(selector: LabelSelector): boolean {
+  return 'matches' in compileLabelSelector(selector, 'everything') && areDisjoint(selector, selector);
+}
+
+function firstLine(message: string): string {
+  return message.split('\n')[0] ?? '';
+}
