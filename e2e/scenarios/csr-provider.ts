@@ -22,7 +22,7 @@ const name = 'requested';
 const signerName = 'e2e.example.com/serving';
 const renewals = 10;
 /** The lifetime of certificates in checkRenewals, in milliseconds. */
-const shortLife = 9000;
+const shortLife = 15_000;
 
 export const csrProvider: Scenario = {
   name: 'csr-provider',
