@@ -71,11 +71,7 @@ export class SmallRollout {
   }
 
   /** Waits for a rollout state. Recreates pods of `names` (default all) while it waits for pods. */
-  async reach(
-    what: string,
-    isThere: (state: RolloutState) => boolean,
-    names?: readonly string[],
-  ): Promise<RolloutState> {
+  async reach(what: string, isThere: (state: RolloutState) => boolean, names = this.workloads.names) {
     let isRenewed = false;
     return waitForRollout(
       this.#context,
