@@ -94,6 +94,22 @@ describe('injector lint', () => {
       7,
     ],
     [
+      'a block with its own indentation',
+      config('args: [{{ now | quote }}]').replace('sidecar: |', 'sidecar: |1'),
+      'unrepeatable-function',
+      15,
+      23,
+    ],
+    ['an alias without an anchor', 'a: 1\n---\nb: *c\n', 'invalid-yaml', 3, 1],
+    ['too many aliases', `a: &a [${'1,'.repeat(200)}]\nb: [${'*a,'.repeat(200)}]\n`, 'invalid-yaml', 1, 1],
+    [
+      'an object without a name',
+      'apiVersion: sidecar-injector.io/v1alpha1\nkind: InjectorConfig\n',
+      'invalid-object',
+      1,
+      1,
+    ],
+    [
       'Windows line ends',
       config('args: [{{ now | quote }}]').replaceAll('\n', '\r\n'),
       'unrepeatable-function',

@@ -20,6 +20,7 @@ import { type ConfigurationReference, configurationReferences } from '../../mani
 import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import { fieldPath, type FieldPath, type Position, SourcePlaces } from './positions.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
+import { messageOf } from '../files.ts';
 
 /** A finding with its place in a file. */
 export interface PlacedFinding extends Position {
@@ -86,7 +87,9 @@ function inOrder(findings: readonly PlacedFinding[]): PlacedFinding[] {
 }
 
 function described(object: string, { rule, level, message, template }: LintFinding) {
-  const text = template === undefined ? message : `template ${template}: ${message}`;
+  const prefix = `${object}: `;
+  const own = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const text = template === undefined ? own : `template ${template}: ${own}`;
   return { level: level ?? lintRules[rule].level, rule, object, message: text };
 }
 
@@ -106,14 +109,19 @@ function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): Sou
   const placeIn = SourcePlaces.inFile(name, text);
   return [...documents].flatMap((document) => {
     const places = new SourcePlaces(document, lineCounter, text, placeIn);
-    const [error] = document.errors;
-    if (error !== undefined) {
-      const { line, col } = lineCounter.linePos(error.pos[0]);
-      const message = error.message.split(' at line ')[0] ?? '';
-      findings.push({ file: name, line, column: col, level: 'error', rule: 'invalid-yaml', object: '', message });
+    const invalid = (offset: number, message: string): SourceObject[] => {
+      const { line, col } = lineCounter.linePos(offset);
+      findings.push({ ...placeIn(line, col), level: 'error', rule: 'invalid-yaml', object: '', message });
       return [];
+    };
+    const [error] = document.errors;
+    if (error !== undefined) return invalid(error.pos[0], error.message.split(' at line ')[0] ?? '');
+    try {
+      return objectsIn(document.toJS(), places, []);
+    } catch (error) {
+      // An alias without an anchor, or too many aliases.
+      return invalid(document.contents?.range?.[0] ?? 0, messageOf(error));
     }
-    return objectsIn(document.toJS(), places, []);
   });
 }
 
@@ -124,7 +132,12 @@ function objectsIn(value: unknown, places: SourcePlaces, path: FieldPath): Sourc
   const { apiVersion, kind } = value;
   const metadata = isJsonObject(value.metadata) ? value.metadata : {};
   return [
-    { object: { ...value, apiVersion, kind, metadata }, named: `${kind} ${String(metadata.name)}`, places, path },
+    {
+      object: { ...value, apiVersion, kind, metadata },
+      named: `${kind} ${typeof metadata.name === 'string' ? metadata.name : '(without a name)'}`,
+      places,
+      path,
+    },
   ];
 }
 

@@ -57,8 +57,13 @@ export class SourcePlaces {
     const node: unknown = this.#document.getIn(path, true);
     if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return () => this.find(path);
     const header = this.#lines.linePos(node.range[0]).line;
-    const content = this.#text.split('\n', header + 1)[header] ?? '';
-    const indent = content.length - content.trimStart().length;
+    const value = String(node.value).split('\n');
+    const first = Math.max(
+      0,
+      value.findIndex((line) => line.trim() !== ''),
+    );
+    const content = this.#text.split('\n', header + first + 1)[header + first] ?? '';
+    const indent = spacesBefore(content) - spacesBefore(value[first] ?? '');
     return (line, column) => this.#place(header + line, indent + column);
   }
 
@@ -87,4 +92,8 @@ export class SourcePlaces {
 export function fieldPath(field: string): FieldPath {
   const parts = field.split(/[.[\]]/).filter((part) => part !== '');
   return parts.map((part) => (/^\d{1,6}$/.test(part) ? Number(part) : part));
+}
+
+function spacesBefore(line: string): number {
+  return line.length - line.trimStart().length;
 }
