@@ -100,8 +100,14 @@ describe('injector lint', () => {
       15,
       23,
     ],
-    ['an alias without an anchor', 'a: 1\n---\nb: *c\n', 'invalid-yaml', 3, 1],
-    ['too many aliases', `a: &a [${'1,'.repeat(200)}]\nb: [${'*a,'.repeat(200)}]\n`, 'invalid-yaml', 1, 1],
+    ['an alias without an anchor', 'a: sidecar-injector.io/\n---\nb: *c\n', 'invalid-yaml', 3, 1],
+    [
+      'too many aliases',
+      `a: &a [sidecar-injector.io/,${'1,'.repeat(200)}]\nb: [${'*a,'.repeat(200)}]\n`,
+      'invalid-yaml',
+      1,
+      1,
+    ],
     [
       'an object without a name',
       'apiVersion: sidecar-injector.io/v1alpha1\nkind: InjectorConfig\n',
@@ -192,6 +198,7 @@ describe('injector lint', () => {
     mkdirSync(path('folder'));
     write('folder/a.yaml', config());
     write('folder/notes.txt', 'no YAML: [');
+    write('folder/chart.yaml', 'kind: {{ .Values.kind }}\n{{ end }}\n');
     sees(await runCommand(['lint', path('folder')]), 0, { out: /in 1 object\n$/ });
     const seen = await runCommand(['lint', '-'], exampleOf('template-syntax'));
     sees(seen, 4, { out: /^-:12:60: error: / });

@@ -23,9 +23,11 @@ const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
 /** Lists objects one by one, so that every list has several pages. */
 function cluster(objects: readonly KubernetesObject[], forbidden?: string): Pick<ApiClient, 'list'> {
   return {
-    list: async (resource, { limit, continue: token = '0' } = {}) => {
+    list: (resource, options) => {
+      const { limit, continue: token = '0' } = options ?? {};
       assert.ok(limit !== undefined && limit <= 500, 'a list is read page by page');
-      if (resource.kind === forbidden) throw new ApiError({ code: 403, reason: 'Forbidden', message: 'no' });
+      if (resource.kind === forbidden)
+        return Promise.reject(new ApiError({ code: 403, reason: 'Forbidden', message: 'no' }));
       const items = objects.filter(({ kind }) => kind === resource.kind);
       const at = Number(token);
       const next = at + 1 < items.length ? { continue: String(at + 1) } : {};

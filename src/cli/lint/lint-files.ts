@@ -1,7 +1,12 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { injectorConfigKind, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import {
+  group,
+  injectorConfigKind,
+  type InjectorConfig,
+  revisionOf,
+} from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -102,7 +107,10 @@ function placeInConfig(places: SourcePlaces, { template, line, column, field = '
   return line === undefined ? places.find(at) : places.inside(at)(line, column ?? 1);
 }
 
-/** Reads the Kubernetes objects of a file; adds a finding for each document that is not YAML. */
+/**
+ * Reads the Kubernetes objects of a file. Adds a finding for each document that is not YAML if the
+ * file names our API group.
+ */
 function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): SourceObject[] {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { ...yamlOptions, lineCounter });
@@ -110,6 +118,8 @@ function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): Sou
   return [...documents].flatMap((document) => {
     const places = new SourcePlaces(document, lineCounter, text, placeIn);
     const invalid = (offset: number, message: string): SourceObject[] => {
+      // A folder may contain other files, such as the templates of a Helm chart.
+      if (!text.includes(`${group}/`)) return [];
       const { line, col } = lineCounter.linePos(offset);
       findings.push({ ...placeIn(line, col), level: 'error', rule: 'invalid-yaml', object: '', message });
       return [];
@@ -120,7 +130,7 @@ function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): Sou
       return objectsIn(document.toJS(), places, []);
     } catch (error) {
       // An alias without an anchor, or too many aliases.
-      return invalid(document.contents?.range?.[0] ?? 0, messageOf(error));
+      return invalid(document.contents?.range[0] ?? 0, messageOf(error));
     }
   });
 }
