@@ -46,18 +46,20 @@ export function predictPod(
   if (result.outcome === 'skipped')
     return { outcome: 'NotInjected', reason: result.reason, message: result.message, pod };
   const { reason, message } = decide(injector.rules, readPodFacts(pod, request.namespace));
-  const marked = withEntry(result.pod, `${name}.${hash}`);
+  const marked = withEntries(result.pod, [...entriesOf(result.pod), `${name}.${hash}`]);
   const stored = withContainerDefaults(withServerDefaults(marked), containerDefaults);
   return { outcome: 'Injected', reason, message, pod: stored };
 }
 
-/** Adds the annotation of the admission handler, after the entries of other families. */
-function withEntry(pod: JsonObject, entry: string): JsonObject {
-  const annotations = objectAt(pod, ['metadata', 'annotations']);
-  const others = annotations[injectedByAnnotation];
-  const list = typeof others === 'string' && others !== '' ? `${others},${entry}` : entry;
-  const marked = { ...annotations, [injectedByAnnotation]: list };
-  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations: marked } };
+/** Returns the entries of the annotation in which each family records its configuration. */
+function entriesOf(pod: JsonObject): string[] {
+  const list = objectAt(pod, ['metadata', 'annotations'])[injectedByAnnotation];
+  return typeof list === 'string' && list !== '' ? list.split(',') : [];
+}
+
+function withEntries(pod: JsonObject, entries: readonly string[]): JsonObject {
+  const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entries.join(',') };
+  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 
 /** A stored pod without its injection, and how to predict pods like it. */
@@ -80,15 +82,20 @@ export interface PodOrigin {
 export function originOf(stored: JsonObject, by: NamedInjector | undefined, context: CreationContext): PodOrigin {
   const admitted = asAdmitted(stored);
   const { pod: bare, lost } = uninjectPod(admitted, by && { injector: by.injector, request: context.request });
-  const pod = by === undefined ? bare : withoutEntry(bare, by.name);
-  const again = by === undefined ? undefined : predictPod(pod, by, context).pod;
+  // Other families leave their entries before or after this one.
+  const entries = entriesOf(admitted);
+  const own = entries.findIndex((entry) => by !== undefined && entry.startsWith(`${by.name}.`));
+  const pod = own > 0 ? withEntries(bare, entries.slice(0, own)) : bare;
+  const withLater = (each: JsonObject): JsonObject =>
+    own < 0 || own === entries.length - 1 ? each : withEntries(each, [...entriesOf(each), ...entries.slice(own + 1)]);
+  const predicted = by === undefined ? undefined : predictPod(pod, by, context).pod;
+  const again = predicted && withLater(predicted);
   const changed = again === undefined ? [] : changedPaths(again, admitted);
   const changedByOthers = changed.filter(
     (path) => !isGenerated(path) && !lost.some(({ field }) => path.startsWith(field)),
   );
-  if (again === undefined || changed.length === 0)
-    return { pod, changedByOthers, lost, finish: (predicted) => predicted };
-  return { pod, changedByOthers, lost, finish: (predicted) => mergeChanges(again, admitted, predicted) };
+  if (again === undefined || changed.length === 0) return { pod, changedByOthers, lost, finish: withLater };
+  return { pod, changedByOthers, lost, finish: (next) => mergeChanges(again, admitted, withLater(next)) };
 }
 
 /** Removes what a pod gets only after admission: its generated name, its node, its status. */
@@ -97,13 +104,6 @@ function asAdmitted(stored: JsonObject): JsonObject {
   const spec = without(without(objectAt(stored, ['spec']), 'nodeName'), 'ephemeralContainers');
   const named = metadata.generateName === undefined ? { name, ...metadata } : metadata;
   return { apiVersion: 'v1', kind: 'Pod', metadata: named, spec, status: {} };
-}
-
-function withoutEntry(pod: JsonObject, name: string): JsonObject {
-  const { [injectedByAnnotation]: list, ...annotations } = objectAt(pod, ['metadata', 'annotations']);
-  const others = typeof list === 'string' ? list.split(',').filter((entry) => !entry.startsWith(`${name}.`)) : [];
-  const kept = others.length === 0 ? annotations : { ...annotations, [injectedByAnnotation]: others.join(',') };
-  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations: kept } };
 }
 
 /** Reports whether a path is bookkeeping of the LimitRanger plugin. */
