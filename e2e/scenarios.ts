@@ -44,6 +44,7 @@ import { rotationWithTags } from './scenarios/rotation-with-tags.ts';
 import { roles } from './scenarios/roles.ts';
 import { rolloutCommands } from './scenarios/rollout-commands.ts';
 import { rolloutPaths } from './scenarios/rollout-paths.ts';
+import { hold } from './scenarios/hold.ts';
 import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { stall } from './scenarios/stall.ts';
@@ -95,6 +96,7 @@ export const scenarios: Scenario[] = [
   canaryShadow,
   canaryOperatorKilled,
   canaryCases,
+  hold,
   webhookLost,
   oneWriter,
   upgrade,

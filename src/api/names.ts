@@ -108,7 +108,19 @@ export const replicaAnnotations = {
   shadow: ownName('shadow'),
   failures: ownName('failures'),
   pathFormats: ownName('path-formats'),
+  holdsPods: ownName('holds-pods'),
 } as const;
+
+/** The annotation of a held pod that the operator has separated from its Job; the Job's uid. */
+export const replacingAnnotation = ownName('replacing');
+
+/** The prefix of the scheduling gates of failurePolicy Hold (Pod field spec.schedulingGates). */
+export const gatePrefix = 'hold.sidecar-injector.io/';
+
+/** Returns the scheduling gate of the pods that a MutatingWebhookConfiguration of ours selects. */
+export function gateOf(webhookConfiguration: string): string {
+  return `${gatePrefix}${webhookConfiguration}`;
+}
 
 /** The finalizer of InjectorConfigs. The operator removes webhooks before their other objects. */
 export const finalizer = ownName('cleanup');

@@ -30,6 +30,8 @@ const known: readonly ResourceKind[] = [
   ...kinds('events.k8s.io', 'v1', true, 'Event'),
   ...kinds(admission, 'v1', false, 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'),
   ...kinds(admission, 'v1', false, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
+  ...kinds(admission, 'v1', false, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'),
+  ...kinds(admission, 'v1beta1', false, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'),
   ...kinds('apiextensions.k8s.io', 'v1', false, 'CustomResourceDefinition'),
   ...kinds('cert-manager.io', 'v1', true, 'Certificate', 'Issuer'),
   ...kinds('certificates.k8s.io', 'v1', false, 'CertificateSigningRequest'),

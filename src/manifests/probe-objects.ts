@@ -1,4 +1,5 @@
 import { group } from '../api/injector-config/injector-config.ts';
+import { timeoutSecondsOf } from '../api/injector-config/webhook-timeout.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { tagProbeSubject, pathProbeKeys, pathProbeName } from '../api/names.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
@@ -63,7 +64,7 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
           },
         ],
         sideEffects: 'None',
-        timeoutSeconds: Math.min(input.config.spec.webhook.timeoutSeconds, longestTimeout),
+        timeoutSeconds: Math.min(timeoutSecondsOf(input.config.spec.webhook), longestTimeout),
       },
     ],
   };

@@ -1,3 +1,4 @@
+import { timeoutSecondsOf } from '../api/injector-config/webhook-timeout.ts';
 import { group, type InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, tagWebhookConfiguration } from '../api/names.ts';
@@ -5,6 +6,7 @@ import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import { formatRoute, type PathFormat, type RolloutRoute } from '../routing/route.ts';
 import { selectorsFor } from '../selection/webhook-selectors.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
+import { heldPrefix, irreplaceable, podCreations, replaceable } from './replaceable-pods.ts';
 import { base64 } from './secrets.ts';
 import { clientConfig } from './service.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
@@ -26,6 +28,11 @@ export interface WebhookInput {
   readonly rollout?: RolloutRoute | undefined;
   /** The format of the path; format 1 by default. */
   readonly format?: PathFormat;
+  /**
+   * For failurePolicy Hold: whether the admission policy adds the gate, so that a failed call for a
+   * replaceable pod may be ignored. Otherwise `spec.webhook.fallback` applies to all pods.
+   */
+  readonly isHolding?: boolean;
 }
 
 /** Returns metadata.name of the MutatingWebhookConfiguration. */
@@ -44,27 +51,42 @@ export function webhookConfiguration(input: WebhookInput, context: ManifestConte
   const shared = {
     admissionReviewVersions: ['v1', 'v1beta1'],
     clientConfig: webhookClient(input, context),
-    failurePolicy: webhook.failurePolicy,
-    matchConditions: [...generatedMatchConditions(webhook.keys), ...webhook.matchConditions],
+    failurePolicy: webhook.failurePolicy === 'Hold' ? webhook.fallback : webhook.failurePolicy,
+    matchConditions: matchConditionsOf(webhook),
     matchPolicy: webhook.matchPolicy,
     reinvocationPolicy: webhook.reinvocationPolicy,
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
+    rules: [podCreations],
     sideEffects: 'None',
-    timeoutSeconds: webhook.timeoutSeconds,
+    timeoutSeconds: timeoutSecondsOf(webhook),
   };
+  // For each pair of selectors, one webhook for the pods that the policy holds, and one for others.
+  const variants = input.isHolding
+    ? [
+        { prefix: '', matchConditions: [...shared.matchConditions, irreplaceable] },
+        { prefix: heldPrefix, matchConditions: [...shared.matchConditions, replaceable], failurePolicy: 'Ignore' },
+      ]
+    : [{ prefix: '' }];
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: webhookMetadata(webhookName(input), input, context),
-    webhooks: selectorsFor(input, context.namespace).map(({ name: short, namespaceSelector, objectSelector }) => ({
-      ...shared,
-      // The API server requires three parts. The suffix is not Istio's, because istiod would
-      // rewrite a webhook with Istio's suffix.
-      name: `${short}.${group}`,
-      namespaceSelector,
-      objectSelector,
-    })),
+    webhooks: selectorsFor(input, context.namespace).flatMap(({ name: short, namespaceSelector, objectSelector }) =>
+      variants.map(({ prefix, ...variant }) => ({
+        ...shared,
+        ...variant,
+        // The API server requires three parts. The suffix is not Istio's, because istiod would
+        // rewrite a webhook with Istio's suffix.
+        name: `${prefix}${short}.${group}`,
+        namespaceSelector,
+        objectSelector,
+      })),
+    ),
   };
+}
+
+/** Returns all matchConditions of an InjectorConfig: the generated conditions, then its own. */
+export function matchConditionsOf(webhook: InjectorConfig['spec']['webhook']): MatchCondition[] {
+  return [...generatedMatchConditions(webhook.keys), ...webhook.matchConditions];
 }
 
 /** Returns the metadata of a webhook configuration or its probe webhook. */
@@ -109,7 +131,7 @@ export function withCaBundle(live: KubernetesObject, caBundlePem: string): Webho
 }
 
 /** A matchCondition of admissionregistration.k8s.io/v1. */
-interface MatchCondition {
+export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }

@@ -46,6 +46,9 @@ export class ClusterView {
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
   readonly roles = new ObjectStore();
+  /** The MutatingAdmissionPolicies of failurePolicy Hold and their bindings; see `holding`. */
+  readonly policies = new ObjectStore();
+  readonly policyBindings = new ObjectStore();
   readonly #namespace: string;
   readonly #operatorClass: string;
 
@@ -71,6 +74,8 @@ export class ClusterView {
 
   /** Returns the store for a kind of owned object. @throws Error for any other kind */
   storeOf(kind: string): ObjectStore {
+    if (kind === 'MutatingAdmissionPolicy') return this.policies;
+    if (kind === 'MutatingAdmissionPolicyBinding') return this.policyBindings;
     const followed = this.owned().find(({ resource }) => resource.kind === kind);
     if (followed === undefined) throw new Error(`no store follows ${kind}`);
     return followed.store;
@@ -83,7 +88,10 @@ export class ClusterView {
 
   /** Returns all objects that carry our labels. */
   #ours(): KubernetesObject[] {
-    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
+    const stores = [
+      ...[this.mutatingWebhooks, this.policyBindings, this.policies],
+      ...[this.configMaps, this.services, this.secrets],
+    ];
     return stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
   }
 

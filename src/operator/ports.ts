@@ -64,6 +64,8 @@ export interface ReplicaReports {
   synced(): Promise<void>;
   /** Returns the newest path format that all live replicas read, or the reason why none exists. */
   pathFormat(): PathFormat | string;
+  /** Returns the live replicas, sorted, that do not remove the gate of failurePolicy Hold. */
+  notHolding(): readonly string[];
   /** Returns the live replicas, sorted. The name `(validator)` means the validating webhook. */
   replicas(name: string): readonly ReplicaReport[];
   /** Returns the sum of all replicas' shadow comparisons for two configurations. */
@@ -111,6 +113,8 @@ export interface OperatorMetrics extends WatchObserver {
   restarts?(tag: string, figures: RestartFigures | undefined): void;
   /** The number of workloads that a pass restarted; 0 when the tag first requests restarts. */
   restarted?(tag: string, workloads: number): void;
+  /** The number of pods that wait for their sidecar because of failurePolicy Hold. */
+  held?(name: string, pods: number): void;
   /** Drops the series of a deleted InjectorConfig. */
   forget?(name: string): void;
 }

@@ -14,6 +14,8 @@ export const conditions = {
   Overlap: 'bad when True: an older InjectorConfig or RevisionTag selects the same pods, so nothing is published',
   ForeignOverlap: 'bad when True: an injector outside this operator selects the same pods by the same labels',
   Conflict: 'bad when True: another client writes our fields; the operator reverts the writes at most once a second',
+  Holding: 'pods wait for their sidecar, because the webhook could not be called when they were created',
+  HoldUnavailable: 'bad when True: failurePolicy Hold is not in effect, so `spec.webhook.fallback` applies to all pods',
   Narrowed: 'a field manager in `spec.webhook.toleratedManagers` has narrowed the selectors of the webhook',
   Paused: '`spec.paused` is set: the webhook is withdrawn, and the operator repairs nothing',
   RemovalBlocked: 'bad when True: an object that must be deleted together with this one still exists',
@@ -42,6 +44,12 @@ export const conditionReasons = {
   ForeignManager: 'Conflict: the message names the other field manager',
   ForeignOverlap: 'WebhookReady: nothing is published because an injector outside this operator selects the same pods',
   ForeignWebhook: 'ForeignOverlap: the message names the webhook of the other injector',
+  HoldActive: 'HoldUnavailable: while the webhook cannot be called, replaceable pods are held',
+  HoldDisabled: 'HoldUnavailable: this installation has no permissions for Hold; the message says how to grant them',
+  HoldNotServed: 'HoldUnavailable: the API server does not serve MutatingAdmissionPolicies',
+  HoldNotUsed: 'HoldUnavailable: `spec.webhook.failurePolicy` is not Hold',
+  HoldSwitching:
+    'HoldUnavailable: Hold is being switched on, or its policy is being changed; the message says what is missing',
   HostTaken: 'WebhookReady, CertificateReady: another InjectorConfig uses the host of `spec.webhook.url`',
   Idle: 'RolloutComplete: no rollout is in progress',
   InternalError:
@@ -52,6 +60,7 @@ export const conditionReasons = {
   NoConflict: 'Conflict: no other field manager writes our fields',
   NoFailure: 'InjectionFailing: no pod was refused in the last five minutes',
   NoForeignOverlap: 'ForeignOverlap: no injector outside this operator selects the same pods',
+  NoPodHeld: 'Holding: no pod waits for its sidecar',
   NoOverlap: 'Overlap: no older InjectorConfig or RevisionTag selects the same pods',
   NoReplica: 'WebhookReady: no replica is running',
   NotBlocked: 'RemovalBlocked: nothing blocks the deletion',
@@ -67,7 +76,10 @@ export const conditionReasons = {
     'Overlap, WebhookReady, Ready: the message names the InjectorConfig or RevisionTag that selects the same pods',
   OwnerMissing: 'WebhookReady: the object named with `--owner` is gone, for example because the chart was uninstalled',
   Paused: 'Paused, WebhookReady, Ready: `spec.paused` is set; RolloutComplete: a step waits for `injector tag resume`',
+  PodsHeld: 'Holding: the message says how many pods wait, since when, and why',
   PodsNotFollowed: 'RevisionReady: the operator runs with `--no-follow-pods`, but a canary rollout needs the pods',
+  PolicyInactive: 'HoldUnavailable: the API server does not apply the policy that holds pods',
+  PolicyRefused: 'HoldUnavailable: the API server refuses the policy that holds pods',
   ProbeRefused: 'WebhookReady: another component refuses the dry-run request of the reachability check',
   Progressing: 'RolloutComplete: the share of workloads that use the canary grows',
   Promoted: 'RolloutComplete: every pod gets the canary',
@@ -110,6 +122,7 @@ export type ConditionReason = keyof typeof conditionReasons | keyof typeof chain
 /** Reasons of Events, besides the reasons of conditions and of decisions about pods. */
 export const events = {
   InjectionFailing: 'the published configuration fails for pods',
+  HoldUnavailable: 'failurePolicy Hold is not in effect; the note says what an administrator must do',
   Issued: 'a certificate was issued',
   NearMissName: 'on a Namespace: the name of a label resembles one that an injector reads',
   NearMissValue: 'on a Namespace: a label that an injector reads has a value that means nothing to injectors',

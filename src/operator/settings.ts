@@ -12,6 +12,8 @@ export interface OperatorSettings {
   readonly followPods?: boolean;
   /** Whether RevisionTags may restart workloads (`--restart-workloads`). Default: false. */
   readonly restartWorkloads?: boolean;
+  /** Whether InjectorConfigs may hold pods (`--hold-pods`). Default: false. */
+  readonly holdPods?: boolean;
   /** Whether signers may issue certificates (`--certificate-signing-requests`). Default: false. */
   readonly certificateSigningRequests?: boolean;
   /** Whether cert-manager may issue certificates (`--cert-manager`). Default: false. */

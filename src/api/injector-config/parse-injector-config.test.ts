@@ -38,7 +38,7 @@ describe('parseInjectorConfig', () => {
       },
       webhook: {
         failurePolicy: 'Fail',
-        timeoutSeconds: 10,
+        fallback: 'Fail',
         reinvocationPolicy: 'Never',
         matchPolicy: 'Equivalent',
         matchConditions: [],
@@ -71,7 +71,7 @@ describe('parseInjectorConfig', () => {
     ).spec;
     assert.equal(webhook.keys.inject, 'example.com/inject');
     assert.equal(webhook.keys.revision, 'istio.io/rev');
-    assert.equal(webhook.timeoutSeconds, 10);
+    assert.equal(webhook.matchPolicy, 'Equivalent');
   });
 
   it('keeps metadata and arbitrary JSON in values', () => {

@@ -44,11 +44,21 @@ const webhookKeys = z.object({
 
 export const webhookSchema = z.object({
   failurePolicy: choice(
+    ['Fail', 'Ignore', 'Hold'],
+    'Fail',
+    'What happens to a selected pod when the call fails. Fail: the pod is refused. Ignore: it starts without a sidecar. Hold: a replaceable pod is created but not scheduled, and replaced by an injected pod later; fallback applies to other pods.',
+  ),
+  fallback: choice(
     ['Fail', 'Ignore'],
     'Fail',
-    'How the API server handles a selected pod when the call fails. Fail: refuse the pod. Ignore: create it without a sidecar.',
+    'For failurePolicy Hold: what happens to pods that cannot be held, and to all pods while Hold is not available.',
   ),
-  timeoutSeconds: z.int32().min(1).max(30).default(10).describe('The timeout of a call to the webhook, in seconds.'),
+  timeoutSeconds: z
+    .int32()
+    .min(1)
+    .max(30)
+    .exactOptional()
+    .describe('The timeout of a call to the webhook, in seconds. The default is 10, with failurePolicy Hold 3.'),
   reinvocationPolicy: choice(
     ['Never', 'IfNeeded'],
     'Never',

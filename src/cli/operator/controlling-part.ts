@@ -54,12 +54,14 @@ export function createControllingPart(
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
   const { operatorClass, podSelector, advertise, webhookPort: targetPort, owner, testCertificateTimeScale } = options;
-  const { followPods, restartWorkloads, certificateSigningRequests, certManager, testLeaseTimeScale } = options;
+  const { followPods, restartWorkloads, holdPods, certificateSigningRequests, certManager, testLeaseTimeScale } =
+    options;
   return {
     context: { namespace, operatorClass, podSelector, targetPort, ...(advertise && { advertise }) },
     identity,
     followPods,
     restartWorkloads,
+    holdPods,
     certificateSigningRequests,
     certManager,
     ...(owner === undefined ? {} : { owner }),

@@ -48,6 +48,9 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   const rolloutEventCountHelp =
     'Events of the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Reported by the leader.';
   const rolloutEventCount = counter('injector_rollout_events_total', ['tag', 'reason'], rolloutEventCountHelp);
+  const heldPodsHelp =
+    'Pods that wait for their sidecar, because the webhook could not be called when they were created (failurePolicy Hold). Reported by the leader.';
+  const heldPods = gauge('injector_held_pods', ['injector'], heldPodsHelp);
   const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag, by the leader.');
   /** The state of the rollout of each tag. */
   const rollouts = new Map<string, RolloutState>();
@@ -89,6 +92,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     usageFrom: (read) => void (readUsage = read),
     podNotInjected: (injector, reason) => podsNotInjected.inc({ injector, reason }),
     podEventOmitted: () => podEventsOmitted.inc(),
+    held: (injector, pods) => heldPods.set({ injector }, pods),
     reconciled(injector, outcome, seconds) {
       reconciles.inc({ injector, outcome });
       reconcileSeconds.observe(seconds);
@@ -96,10 +100,11 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     queued: (length) => queueLength.set(length),
     leading(isLeading) {
       leader.set(isLeading ? 1 : 0);
-      // Only the leader reports rollouts and restarts.
+      // Only the leader reports rollouts, restarts and held pods.
       if (isLeading) return;
       rollouts.clear();
       restarts.clear();
+      heldPods.reset();
     },
     applied: (kind, outcome) => applies.inc({ kind, outcome }),
     conditions(injector, states) {
@@ -120,6 +125,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
       for (const type of conditionTypes.get(injector) ?? []) conditions.remove({ injector, type });
       conditionTypes.delete(injector);
       expiry.remove({ injector });
+      heldPods.remove({ injector });
       authorityExpiry.remove({ injector });
       for (const subject of ['leaf', 'authority']) {
         for (const result of ['success', 'refused', 'failed']) rotations.remove({ injector, subject, result });

@@ -22,6 +22,8 @@ export interface OperatorOptions {
   readonly followPods: boolean;
   /** Whether RevisionTags may request restarts of workloads. */
   readonly restartWorkloads: boolean;
+  /** Whether InjectorConfigs may hold pods while the webhook cannot be called. */
+  readonly holdPods: boolean;
   /** Whether certificates may come from CertificateSigningRequests. */
   readonly certificateSigningRequests: boolean;
   /** Whether certificates may come from cert-manager. */
@@ -94,6 +96,11 @@ export function addOperatorOptions(command: Command): Command {
     .option(
       '--restart-workloads',
       'restart workloads with stale pods if a RevisionTag requests it (spec.strategy.restart, spec.strategy.rollback.restart)',
+      false,
+    )
+    .option(
+      '--hold-pods',
+      'hold pods while the webhook cannot be called if an InjectorConfig requests it (spec.webhook.failurePolicy Hold)',
       false,
     )
     .option(

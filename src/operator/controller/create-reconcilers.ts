@@ -12,6 +12,8 @@ import { certificates, configMaps, secrets, signingRequests } from '../cluster-v
 import { whileLeading } from './leading-client.ts';
 import { ReachabilityCheck } from '../webhooks/reachability-check.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { HoldKeeper } from '../holding/hold-keeper.ts';
+import { HoldPolicies, type HoldPoliciesOptions } from '../holding/hold-policies.ts';
 import { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
 import { ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
@@ -51,6 +53,8 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' |
   readonly rehearse: RehearsePods;
   readonly followObject: FollowedObjectsOptions['follow'];
   readonly followCollection: FollowCollection;
+  /** Keeps a store in sync with the objects of a kind that have our labels, for good. */
+  readonly followOurs: HoldPoliciesOptions['follow'];
   /** Adds a key to the queue. */
   readonly wake: (key: string) => void;
   /** Reconciles the tags of an InjectorConfig that has published another configuration. */
@@ -89,7 +93,16 @@ export function createReconcilers(parts: ReconcilerParts) {
   const servingRole = new ServingRoleKeeper(context);
   const nonce = (): string => randomBytes(16).toString('hex');
   const check = new ReachabilityCheck({ view, client, webhooks: owned, clock, nonce, logger });
-  const webhooks = new WebhookWriter({ ...context, objects: owned, check });
+  const holds = new HoldPolicies({ ...context, client, nonce, follow: parts.followOurs });
+  const webhooks = new WebhookWriter({ ...context, objects: owned, check, holds });
+  const keeper = new HoldKeeper({
+    ...context,
+    client,
+    policies: holds,
+    follow: parts.followCollection,
+    wake: () => wake(otherKeys.heldPods),
+    news: wake,
+  });
   const configurations = new StoredConfigurations(context);
   const rules = publishedRules(view, namespace, parts.load);
   const recent = new RecentWorkloads(clock, (leaving) => usage.isBeingDeleted(leaving));
@@ -136,11 +149,13 @@ export function createReconcilers(parts: ReconcilerParts) {
       compiler: new ConfigurationCompiler(follow(configMaps), parts.load),
       rehearsal: new ClusterRehearsal({ ...parts, targets, podsOf: (...subject) => usage.podsOf(...subject) }),
       configurations,
+      holds,
       publication: new Publication({ ...context, webhooks, configurations }),
       refusals,
     }),
     removal: new Removal({ ...context, webhooks }),
     refusals,
+    held: keeper,
   });
   const restarts = createRestarts({
     ...shared,
@@ -184,6 +199,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     validator: new ValidatorReconciler(shared),
     servingRole,
     restarts,
+    keeper,
     followPods: beginPods,
   };
 }

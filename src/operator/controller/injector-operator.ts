@@ -10,7 +10,7 @@ import { LeaseElector } from '../../kube/lease-elector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
-import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
+import { ClusterView, injectorConfigs, namespaces, ownedSelector, pods, revisionTags } from '../cluster-view.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from '../certificates/key-pair-pool.ts';
@@ -89,8 +89,13 @@ export class InjectorOperator extends Operator {
       followObject: (resource, store, { namespace, name }, signal) => {
         this.#follow(resource, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
-      followCollection: ({ resource, store, keep, signal }) =>
-        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal),
+      followCollection: ({ resource, store, keep, fieldSelector, signal }) =>
+        this.#follow(resource, store, { transform: keep, fieldSelector, ...gentlyPaged }, signal),
+      followOurs: (resource, store) => {
+        store.subscribe((change) => this.#wakeUps.owned(change));
+        const labelSelector = ownedSelector(context.operatorClass);
+        this.#follow(resource, store, { labelSelector }, this.#stop.signal);
+      },
     });
     const { targets } = this.#reconcilers;
     this.#wakeUps = new WakeUps({ view: this.#view, targets, owner: settings.owner, add: this.#enqueue });
@@ -220,7 +225,7 @@ export class InjectorOperator extends Operator {
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
-    const { validator, servingRole, revisions, tags, restarts } = this.#reconcilers;
+    const { validator, servingRole, revisions, tags, restarts, keeper } = this.#reconcilers;
     const tag = tagIn(key);
     if (tag !== undefined) return tags.reconcile(tag, signal);
     switch (key) {
@@ -232,6 +237,8 @@ export class InjectorOperator extends Operator {
         return this.#options.reports.removeExpired(signal);
       case otherKeys.restarts:
         return restarts.pass(signal);
+      case otherKeys.heldPods:
+        return keeper.pass(signal);
       default:
         return revisions.reconcile(key, signal);
     }

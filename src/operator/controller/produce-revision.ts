@@ -14,6 +14,7 @@ import { manifestContext, resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from './pass-context.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
+import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { hostClaimOf } from '../certificates/host-claims.ts';
 import type { Publication } from '../webhooks/publication.ts';
 import type { Refusals } from './refusals.ts';
@@ -34,6 +35,7 @@ export interface RevisionProducerOptions extends PassContext {
   readonly publication: Publication;
   readonly known: KnownRevisions;
   readonly refusals: Refusals;
+  readonly holds: Pick<HoldPolicies, 'finding'>;
 }
 
 /** The longest time until the next check of the replicas' reports, in milliseconds. */
@@ -103,6 +105,7 @@ export class RevisionProducer {
     if (late) refusals.refuse(object, 'Foreign', 'ForeignOverlap', foreign.finding.message);
     else refusals.settled(name, 'Foreign');
     findings.InjectionFailing = this.#failing(pass, hash);
+    findings.HoldUnavailable = this.#holds(pass);
     findings.WebhookReady = finding;
     findings.Narrowed = narrowed;
     findings.publishedHash = hash;
@@ -138,6 +141,16 @@ export class RevisionProducer {
     const pods = count === 1 ? '1 pod was' : `${count} pods were`;
     const problem = `${pods} refused since ${since ?? ''}, most recently at ${latest ?? ''}: ${pod}: ${message}`;
     return yes(reason as FailureReason, problem);
+  }
+
+  /** Returns the condition HoldUnavailable. An Event reports what an administrator must do. */
+  #holds({ object, config }: RevisionPass): Finding {
+    const { holds, refusals } = this.#options;
+    const finding = holds.finding(config);
+    const isActionable = finding.status === 'True' && finding.reason !== 'HoldSwitching';
+    if (isActionable) refusals.refuse(object, 'Hold', 'HoldUnavailable', finding.message);
+    else refusals.settled(config.metadata.name, 'Hold');
+    return finding;
   }
 
   #servedBundle(name: string): string | undefined {

@@ -8,6 +8,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
+import type { HoldKeeper } from '../holding/hold-keeper.ts';
 import { noWrites } from './owned-objects.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
@@ -27,12 +28,16 @@ export interface ReconcilerOptions extends PassContext {
   readonly usage: UsageSource;
   readonly removal: Removal;
   readonly refusals: Refusals;
+  readonly held: Pick<HoldKeeper, 'finding'>;
 }
 
 const defaultFindings: RevisionFindings = {
   Paused: no('NotPaused', 'spec.paused is not set'),
   RemovalBlocked: no('NotBlocked', 'no deletion is blocked'),
 };
+
+const podsHeld =
+  'pods wait for their sidecar, because the webhook could not be called when they were created; condition Holding says how many, since when and why';
 
 /** Runs passes over InjectorConfigs: each writes the objects that differ, then the status. */
 export class RevisionReconciler {
@@ -213,11 +218,15 @@ export class RevisionReconciler {
     findings: RevisionFindings,
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, clock, view, metrics } = this.#options;
-    const usage = this.#options.usage.injectorConfig(config.metadata.name);
-    const status = revisionStatus(config, { ...defaultFindings, ...findings, usage }, clock.now());
+    const { client, clock, view, metrics, held, refusals } = this.#options;
+    const { name } = config.metadata;
+    const usage = this.#options.usage.injectorConfig(name);
+    const Holding = held.finding(name);
+    if (Holding.status === 'True') refusals.refuse(object, 'HeldPods', 'PodsHeld', podsHeld);
+    else refusals.settled(name, 'HeldPods');
+    const status = revisionStatus(config, { ...defaultFindings, Holding, ...findings, usage }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
-    metrics.conditions?.(config.metadata.name, new Map(conditions));
+    metrics.conditions?.(name, new Map(conditions));
     const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
     if (stored !== undefined) view.configs.upsert(stored);
   }

@@ -13,6 +13,8 @@ export type RefusalTopic =
   | 'Injection'
   | 'Foreign'
   | 'Webhook'
+  | 'Hold'
+  | 'HeldPods'
   | 'Installation'
   | 'Removal';
 

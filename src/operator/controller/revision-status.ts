@@ -34,6 +34,8 @@ const exceptional = [
   'ForeignOverlap',
   'Conflict',
   'Narrowed',
+  'HoldUnavailable',
+  'Holding',
   'Paused',
   'RemovalBlocked',
 ] as const;

@@ -17,7 +17,7 @@ describe('WakeUps', () => {
   };
   const allObjects = 'default old tag/default tag/prod';
   const everything =
-    '(replicas) (restarts) (serving role) (validator) default deleted old tag/default tag/gone tag/prod';
+    '(held pods) (replicas) (restarts) (serving role) (validator) default deleted old tag/default tag/gone tag/prod';
   const ours = {
     'app.kubernetes.io/managed-by': 'sidecar-injector',
     'sidecar-injector.io/operator-class': 'default',

@@ -12,6 +12,7 @@ export const otherKeys = {
   servingRole: '(serving role)',
   replicas: '(replicas)',
   restarts: '(restarts)',
+  heldPods: '(held pods)',
 } as const;
 
 export interface WakeUpsOptions {

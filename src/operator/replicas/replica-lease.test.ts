@@ -21,7 +21,12 @@ describe("a replica's Lease", () => {
     const { object, omitted } = lease(serves, true);
     assert.equal(omitted, 0);
     assert.equal(replicaOf(object), 'webhook-1');
-    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves), pathFormats: ['1'] });
+    assert.deepEqual(readReplicaLease(object), {
+      isDraining: true,
+      serves: new Map(serves),
+      pathFormats: ['1'],
+      holdsPods: true,
+    });
     assert.equal(readReplicaLease(lease([]).object).isDraining, false);
   });
 
@@ -64,7 +69,7 @@ describe("a replica's Lease", () => {
     const state = { isDraining: false, serves: new Map(), shadow, failures };
     const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
     const read = readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata });
-    assert.deepEqual(read, { ...state, pathFormats: ['1'] });
+    assert.deepEqual(read, { ...state, pathFormats: ['1'], holdsPods: true });
     assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
   });
 

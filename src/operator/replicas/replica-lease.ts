@@ -21,6 +21,8 @@ export interface ReplicaState {
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
   readonly pathFormats: readonly string[];
+  /** Whether the replica removes the gate of failurePolicy Hold; old versions do not. */
+  readonly holdsPods: boolean;
   /** The results of shadow comparisons, the newest pair first. */
   readonly shadow?: readonly PairReport[];
   /** The configurations that recently failed to inject pods, the newest last. */
@@ -55,7 +57,7 @@ const servesSchema = z.record(
 export function replicaLeaseMetadata(
   identity: string,
   { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
-  { version, isDraining, serves, shadow = [], failures = [] }: Omit<ReplicaState, 'pathFormats'>,
+  { version, isDraining, serves, shadow = [], failures = [] }: Omit<ReplicaState, 'pathFormats' | 'holdsPods'>,
 ): { metadata: KubernetesObject['metadata']; omitted: number } {
   const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
   let bytes = 2;
@@ -74,6 +76,7 @@ export function replicaLeaseMetadata(
     annotations: {
       [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
       [replicaAnnotations.pathFormats]: pathFormats.map(({ name }) => name).join(),
+      [replicaAnnotations.holdsPods]: 'true',
       ...(version === undefined ? {} : { [replicaAnnotations.version]: version }),
       ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
       ...(shadow.length === 0 ? {} : { [replicaAnnotations.shadow]: writeShadowReports(shadow) }),
@@ -101,6 +104,7 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
     serves: new Map(Object.entries(servesSchema.catch({}).parse(serves))),
     // Versions without this annotation read format 1.
     pathFormats: (annotations?.[replicaAnnotations.pathFormats] ?? '1').slice(0, longestVersion).split(','),
+    holdsPods: annotations?.[replicaAnnotations.holdsPods] === 'true',
     ...(shadow.length === 0 ? {} : { shadow }),
     ...(failures.length === 0 ? {} : { failures }),
   };

@@ -103,6 +103,13 @@ export class ReplicaLeases implements ReplicaReports {
     return format ?? reads.slice(0, maximumNamed).join('; ');
   }
 
+  notHolding(): readonly string[] {
+    return this.#live()
+      .filter(({ state }) => !state.holdsPods)
+      .map(({ replica }) => replica)
+      .sort();
+  }
+
   synced(): Promise<void> {
     return this.#store.synced();
   }

@@ -14,6 +14,7 @@ export type FollowCollection = <T extends KubernetesObject>(collection: {
   readonly store: ObjectStore<T>;
   /** Returns the record to store for an object. */
   readonly keep: (object: KubernetesObject) => T;
+  readonly fieldSelector?: string;
   readonly signal: AbortSignal;
 }) => void;
 

@@ -42,7 +42,7 @@ export class MemoryCluster {
   readonly server: FakeApiServer;
   readonly writes: string[] = [];
   readonly faults: Fault[] = [];
-  /** Whether reachability checks succeed. */
+  /** Whether reachability checks and checks of policies succeed. */
   answersProbes = true;
   /** Returns the delay of a write, in milliseconds. */
   slowness: (() => number) | undefined;
@@ -158,6 +158,12 @@ export class MemoryCluster {
       this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
     }
     if (request.query.get('dryRun') === 'All' && name.startsWith('sidecar-injector-probe-')) {
+      const policy = JSON.stringify(this.get('mutatingadmissionpolicies', name)?.spec ?? {});
+      const [, ofPolicy] = /'answer': '([^']*)'/.exec(policy) ?? [];
+      if (ofPolicy !== undefined) {
+        json(response, 201, { ...body, data: this.answersProbes ? { answer: ofPolicy } : {} });
+        return;
+      }
       const isLive = this.get('mutatingwebhookconfigurations', name) !== undefined;
       const { nonce } = body.data as Record<string, string>;
       const answer = isLive && this.answersProbes ? { answer: nonce, replica: 'replica-1' } : {};
@@ -270,7 +276,8 @@ function selects(target: Target, query: URLSearchParams, key: string, object: Ku
     }) &&
     fields.every((each) => {
       const [field = '', value] = each.split('=');
-      return field === 'metadata.name' ? object.metadata.name === value : object[field] === value;
+      const found = field.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], object);
+      return (found ?? '') === value;
     })
   );
 }

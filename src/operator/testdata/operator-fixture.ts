@@ -79,6 +79,8 @@ export class ScriptedReports implements ReplicaReports {
   readonly replicas = (): readonly ReplicaReport[] => this.live;
   readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
   readonly synced = (): Promise<void> => Promise.resolve();
+  old: string[] = [];
+  readonly notHolding = (): readonly string[] => this.old;
   format: PathFormat | string = pathFormats[0]!;
   readonly pathFormat = (): PathFormat | string => this.format;
   readonly shadowReport = (): ShadowReport => this.shadow;
@@ -148,9 +150,10 @@ export class OperatorFixture {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource, store, namespace, fieldSelector } as never, signal);
       },
-      followCollection: ({ resource, store, keep, signal }) => {
-        follow({ resource, store, transform: keep } as never, signal);
+      followCollection: ({ resource, store, keep, fieldSelector, signal }) => {
+        follow({ resource, store, transform: keep, fieldSelector } as never, signal);
       },
+      followOurs: (resource, store) => follow({ resource, store }, this.#stop.signal),
       wake: (key) => this.referenceChanges.push(key),
       onPublished: (name) => this.publications.push(name),
     });

@@ -9,9 +9,10 @@ import {
   withCaBundle,
 } from '../../manifests/webhook-configuration.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
-import type { WriteOutcome } from '../controller/owned-objects.ts';
+import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
+import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
 import type { WriteObstacle, ReachabilityCheck, WebhookTarget } from './reachability-check.ts';
@@ -38,6 +39,7 @@ export interface WrittenWebhook {
 export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
   readonly objects: ObjectWriter;
   readonly check: ReachabilityCheck;
+  readonly holds: Pick<HoldPolicies, 'prepare' | 'withdraw'>;
 }
 
 /**
@@ -98,9 +100,18 @@ export class WebhookWriter {
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
   async apply(target: WebhookTarget, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
+    const { holds } = this.#options;
     const live = this.live(target);
-    const { object: desired, finding: narrowed } = this.#desired(target);
     const name = webhookName(target);
+    const { isHolding, retryAfter: again } = await holds.prepare(
+      target,
+      this.#desired(target).object,
+      live,
+      into,
+      signal,
+    );
+    if (again !== undefined) into.retryAfter = Math.min(into.retryAfter ?? Infinity, again);
+    const { object: desired, finding: narrowed } = this.#desired({ ...target, isHolding });
     const text = JSON.stringify(desired);
     const known = this.#refused.get(name);
     const retryAfter = known?.text === text ? known.at + rejectedMs - this.#options.clock.monotonic() : 0;
@@ -109,7 +120,10 @@ export class WebhookWriter {
     }
     try {
       const isDeferred = await this.#write(desired, live, into, signal);
-      if (!isDeferred) this.#refused.delete(name);
+      if (!isDeferred) {
+        this.#refused.delete(name);
+        if (target.config.spec.webhook.failurePolicy !== 'Hold') await holds.withdraw(name, into, signal);
+      }
       return { isDeferred, narrowed };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
@@ -134,9 +148,11 @@ export class WebhookWriter {
     return this.#write(withCaBundle(live, caBundlePem), live, into, signal);
   }
 
-  /** See `ObjectWriter.remove`. */
-  remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    return this.#options.objects.remove(object, signal);
+  /** See `ObjectWriter.remove`. Then removes the policy that holds pods of this webhook. */
+  async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const remaining = await this.#options.objects.remove(object, signal);
+    if (remaining === undefined) await this.#options.holds.withdraw(object.metadata.name ?? '', noWrites(), signal);
+    return remaining;
   }
 
   /** See `ReachabilityCheck.sweep`. */

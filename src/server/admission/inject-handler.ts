@@ -4,6 +4,7 @@ import type { FailureReason, InjectionResult } from '../../inject/injection-resu
 import type { Injector } from '../../inject/injector.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
+import { removeGate } from './scheduling-gate.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface InjectionTarget {
   readonly path: string;
   /** Whether to add the annotation with the configuration to injected pods. */
   readonly annotate: boolean;
+  /** The scheduling gate to remove from pods, with which failurePolicy Hold holds them. */
+  readonly gate?: string;
 }
 
 export type InjectPod = (injector: Injector, request: InjectionRequest) => InjectionResult;
@@ -50,7 +53,8 @@ export function decideInjection(
   switch (outcome) {
     case 'injected': {
       const mark = target.annotate ? annotateConfiguration(result.pod, name, hash) : [];
-      const patch = mark.length === 0 ? result.patch : [...result.patch, ...mark];
+      const release = removeGate(result.pod, target.gate);
+      const patch = mark.length + release.length === 0 ? result.patch : [...result.patch, ...mark, ...release];
       const { warnings } = result;
       return audited(target, { outcome, reason: 'Injected', allowed: true, patch, warnings, injector });
     }
@@ -59,7 +63,9 @@ export function decideInjection(
       // Do not warn if the pod's author opted out.
       const isOptOut = reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
       const warnings = isOptOut ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
-      return audited(target, { outcome, reason, allowed: true, warnings, injector });
+      const patch = removeGate(pod, target.gate);
+      const change = patch.length === 0 ? {} : { patch };
+      return audited(target, { outcome, reason, allowed: true, ...change, warnings, injector });
     }
     case 'failed': {
       const { reason, message } = result;

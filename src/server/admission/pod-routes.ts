@@ -2,7 +2,8 @@ import type { Injector } from '../../inject/injector.ts';
 import { decideRollout } from '../rollout/rollout-targets.ts';
 import { onWorker, type ReviewContext } from '../worker/decide-on-worker.ts';
 import type { ReviewWorker } from '../worker/review-worker.ts';
-import { type ConfigurationRef, parseRoute } from '../../routing/route.ts';
+import { gateOf, objectNames, tagWebhookConfiguration } from '../../api/names.ts';
+import { type ConfigurationRef, parseRoute, type Route } from '../../routing/route.ts';
 import { textAnswer } from '../http/http-answer.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import { decideInjection, type InjectionTarget, type InjectPod, type Surroundings } from './inject-handler.ts';
@@ -47,7 +48,7 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
     resolve(path) {
       const parsed = parseRoute(path);
       if (parsed === undefined || parsed.route.canary !== undefined) return undefined;
-      const target = findTarget(injectors, parsed.route.stable, parsed.suffix);
+      const target = findTarget(injectors, parsed.route, parsed.route.stable, parsed.suffix);
       return 'unavailable' in target ? target : podHandler({ target }, options);
     },
   };
@@ -56,13 +57,15 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
 /** Returns the target of a path; `unavailable` if this replica has not loaded its injector. */
 export function findTarget(
   injectors: InjectorSource,
+  { tag }: Pick<Route, 'tag'>,
   { injectorConfig: name, hash }: ConfigurationRef,
   suffix: string,
 ): InjectionTarget | { readonly unavailable: string } {
   const injector = injectors.get(name, hash);
   if (injector === undefined)
     return { unavailable: `this replica has not loaded configuration ${hash} of InjectorConfig ${name}` };
-  return { name, hash, injector, path: `/inject${suffix}`, annotate: true };
+  const webhook = tag === undefined ? objectNames(name).webhookConfiguration : tagWebhookConfiguration(tag);
+  return { name, hash, injector, path: `/inject${suffix}`, annotate: true, gate: gateOf(webhook) };
 }
 
 /** The injector of a server without an operator. */

@@ -23,9 +23,9 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
       const parsed = parseRoute(path);
       if (parsed?.route.canary === undefined) return undefined;
       const { tag, stable, canary, threshold, shadow } = parsed.route;
-      const target = findTarget(injectors, stable, parsed.suffix);
+      const target = findTarget(injectors, parsed.route, stable, parsed.suffix);
       if ('unavailable' in target) return target;
-      const canaryTarget = findTarget(injectors, canary, parsed.suffix);
+      const canaryTarget = findTarget(injectors, parsed.route, canary, parsed.suffix);
       if ('unavailable' in canaryTarget) return canaryTarget;
       const choice = { tag, threshold: shadow ? noWorkload : threshold };
       const handler = podHandler({ target, rollout: { canary: canaryTarget, choice } }, options);

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { gateOf, replacingAnnotation } from '../../api/names.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+
+const gate = gateOf('sidecar-injector-blue');
+const jobLabel = 'batch.kubernetes.io/controller-uid';
+
+describe('HoldKeeper', () => {
+  const fixture = new RevisionFixture();
+  let leading = new AbortController();
+  let held: [string, number][] = [];
+  beforeEach(async () => {
+    await fixture.start({ holdPods: true });
+    held = [];
+    leading = new AbortController();
+    fixture.metrics.held = (...sample) => held.push(sample);
+    const labels = { 'istio.io/rev': 'blue', 'kubernetes.io/metadata.name': 'shop' };
+    fixture.cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
+    await fixture.install('blue', { webhook: { failurePolicy: 'Hold' } });
+    await fixture.later(5000, 'blue');
+    fixture.reports.live = [{ replica: 'webhook-1', isDraining: false, hashes: [] }];
+  });
+  afterEach(() => fixture.stop());
+
+  /** Creates a held pod of a workload. */
+  function put(
+    name: string,
+    kind = 'apps/v1/ReplicaSet',
+    owner = `${name}-owner`,
+    gates: readonly string[] = [gate],
+  ): KubernetesObject {
+    const slash = kind.lastIndexOf('/');
+    const reference = {
+      apiVersion: kind.slice(0, slash),
+      kind: kind.slice(slash + 1),
+      name: owner,
+      uid: owner,
+      controller: true,
+    };
+    const labels = kind.endsWith('Job') ? { [jobLabel]: owner, 'controller-uid': owner, app: name } : { app: name };
+    return fixture.cluster.put('pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'shop', labels, ...(kind === '' ? {} : { ownerReferences: [reference] }) },
+      spec: { containers: [], schedulingGates: gates.map((each) => ({ name: each })) },
+      status: { phase: 'Pending' },
+    });
+  }
+  const pod = (name: string): KubernetesObject | undefined => fixture.cluster.get('pods', name, 'shop');
+  const pass = (): Promise<number> => fixture.reconcilers.keeper.pass(leading.signal);
+  /** Runs passes until the writes since the call fulfil a condition. */
+  async function until(isDone: () => boolean): Promise<void> {
+    for (let turn = 0; !isDone() && turn < 200; turn += 1) {
+      await pass();
+      await fixture.clock.advance(50);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assert.ok(isDone());
+  }
+  const deletions = (): string[] =>
+    fixture.cluster.writes.filter((each) => each.startsWith('DELETE pods')).map((each) => each.slice(12));
+
+  it('replaces one pod first, and the others after the first new pod is injected', async () => {
+    for (const name of ['web-1', 'web-2', 'web-3']) put(name, 'apps/v1/ReplicaSet', 'web');
+    await until(() => deletions().length === 1);
+    assert.deepEqual(deletions(), ['web-1'], 'the oldest pod');
+    await pass();
+    assert.equal(deletions().length, 1);
+    put('web-4', 'apps/v1/ReplicaSet', 'web', []);
+    await until(() => deletions().length === 3);
+    await until(() => held.at(-1)?.join() === 'blue,0');
+  });
+
+  it('pauses while new pods are held again', async () => {
+    for (const name of ['web-1', 'web-2']) put(name);
+    await until(() => deletions().length === 1);
+    put('web-3', 'apps/v1/ReplicaSet', 'web-1-owner');
+    await until(() => deletions().length === 2);
+    put('web-4', 'apps/v1/ReplicaSet', 'web-2-owner');
+    await fixture.until(() => fixture.referenceChanges.includes('(held pods)'));
+    await pass();
+    assert.equal(deletions().length, 2);
+  });
+
+  it('replaces no pod while no replica runs', async () => {
+    fixture.reports.live = [];
+    put('web-1');
+    await until(() => held.some(([, pods]) => pods === 1));
+    await pass();
+    assert.deepEqual(deletions(), []);
+    await fixture.reconcile('blue');
+    fixture.says(
+      'blue',
+      'Holding',
+      /^True\/PodsHeld: 1 pod waits for the sidecar, the first since 20\S+Z: no replica of the webhook is running/,
+    );
+    await fixture.recorded(/^PodsHeld/);
+    fixture.reports.live = [{ replica: 'webhook-1', isDraining: false, hashes: [] }];
+    await until(() => pod('web-1') === undefined);
+    put('web-2', 'apps/v1/ReplicaSet', 'web-1-owner', []);
+    await until(() => held.at(-1)?.join() === 'blue,0');
+    assert.ok(fixture.referenceChanges.includes('blue'), 'the status is due');
+    await fixture.reconcile('blue');
+    fixture.says('blue', 'Holding', /^False\/NoPodHeld/);
+  });
+
+  it("separates a Job's pod from the Job, and deletes it when the Job has released it", async () => {
+    const { metadata } = put('job-1', 'batch/v1/Job', 'job');
+    await until(() => pod('job-1')?.metadata.annotations?.[replacingAnnotation] === 'job');
+    assert.deepEqual(pod('job-1')?.metadata.labels, { app: 'job-1' });
+    await pass();
+    assert.deepEqual(deletions(), []);
+    fixture.cluster.edit('pods', 'job-1', 'shop', (object) => delete object.metadata.ownerReferences);
+    await until(() => pod('job-1') === undefined);
+    assert.ok(metadata.uid);
+  });
+
+  it('removes only its own gate from pods that no webhook selects any more', async () => {
+    put('web-1', 'apps/v1/ReplicaSet', 'web', ['example.com/quota', gate]);
+    fixture.cluster.edit('namespaces', 'shop', undefined, ({ metadata }) => (metadata.labels = {}));
+    await until(() => JSON.stringify(pod('web-1')?.spec).includes('"schedulingGates":[{"name":"example.com/quota"}]'));
+    assert.deepEqual(deletions(), []);
+  });
+
+  it('releases pods after their InjectorConfig is paused, and leaves pods of foreign webhooks alone', async () => {
+    put('web-1');
+    put('web-2', 'apps/v1/ReplicaSet', 'other', [gateOf('sidecar-injector-foreign')]);
+    fixture.cluster.put('mutatingwebhookconfigurations', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: {
+        name: 'sidecar-injector-foreign',
+        labels: { 'app.kubernetes.io/managed-by': 'sidecar-injector', 'sidecar-injector.io/operator-class': 'other' },
+      },
+      webhooks: [],
+    });
+    await fixture.edit('blue', { paused: true });
+    await until(() => JSON.stringify(pod('web-1')?.spec).includes('"schedulingGates":[]'));
+    assert.ok(JSON.stringify(pod('web-2')?.spec).includes('hold.'));
+  });
+
+  it('says which pods no controller replaces', async () => {
+    put('alone', '');
+    await until(() => held.some(([, pods]) => pods === 1));
+    await fixture.reconcile('blue');
+    fixture.says('blue', 'Holding', /1 of them have no controller that replaces them: delete these pods$/);
+  });
+
+  it('goes on if a pod has changed or is gone', async () => {
+    for (const code of [404, 409]) {
+      fixture.cluster.fail(
+        (method, path) => method === 'DELETE' && path.includes('/pods/'),
+        code,
+        'Conflict',
+        'it has changed',
+        1,
+      );
+    }
+    put('web-1');
+    await until(() => pod('web-1') === undefined);
+    put('web-2', 'apps/v1/ReplicaSet', 'web-1-owner', []);
+    fixture.cluster.fail(
+      (method, path) => method === 'DELETE' && path.includes('/pods/'),
+      500,
+      'InternalError',
+      'broken',
+      1,
+    );
+    put('web-3', 'apps/v1/ReplicaSet', 'third');
+    await assert.rejects(
+      until(() => pod('web-3') === undefined),
+      /broken/,
+    );
+  });
+
+  it('removes a policy that a crash left behind', async () => {
+    fixture.cluster.edit(
+      'injectorconfigs',
+      'blue',
+      undefined,
+      (object) => (object.spec = { ...(object.spec as object), paused: true }),
+    );
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.caughtUp();
+    await until(() => fixture.cluster.names('mutatingadmissionpolicies').length === 0);
+    assert.deepEqual(fixture.cluster.names('mutatingadmissionpolicybindings'), []);
+  });
+
+  it('does nothing without the flag', async () => {
+    fixture.restart();
+    put('web-1');
+    assert.equal(await pass(), 600_000);
+    assert.ok(pod('web-1'));
+  });
+});

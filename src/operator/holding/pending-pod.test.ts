@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { gateOf, replacingAnnotation } from '../../api/names.ts';
+import { type GateState, judgeHeldPod, pendingPod } from './pending-pod.ts';
+
+const gate = gateOf('sidecar-injector-hello');
+
+interface PodParts {
+  readonly owner?: string;
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+  readonly gates?: readonly string[];
+  readonly deleted?: boolean;
+}
+
+function pod({ owner, annotations, labels, gates = [gate], deleted = false }: PodParts): KubernetesObject {
+  const slash = owner?.lastIndexOf('/') ?? 0;
+  const reference = {
+    apiVersion: owner?.slice(0, slash),
+    kind: owner?.slice(slash + 1),
+    uid: 'owner-1',
+    controller: true,
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'web-1',
+      namespace: 'shop',
+      uid: 'pod-1',
+      resourceVersion: '7',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(annotations && { annotations }),
+      ...(labels && { labels }),
+      ...(owner !== undefined && { ownerReferences: [reference] }),
+      ...(deleted && { deletionTimestamp: '2026-01-01T00:00:01Z' }),
+    },
+    spec: { containers: [], schedulingGates: gates.map((name) => ({ name })) },
+  } as unknown as KubernetesObject;
+}
+
+const selecting: GateState = { injectorConfigs: ['hello'], selects: () => true };
+const replicaSet = 'apps/v1/ReplicaSet';
+const job = 'batch/v1/Job';
+const jobLabel = { 'batch.kubernetes.io/controller-uid': 'owner-1' };
+const separated = { [replacingAnnotation]: 'owner-1' };
+
+describe('judgeHeldPod', () => {
+  const rows: [string, PodParts, GateState, string][] = [
+    ['of a ReplicaSet', { owner: replicaSet }, selecting, 'Delete'],
+    ['of a StatefulSet', { owner: 'apps/v1/StatefulSet' }, selecting, 'Delete'],
+    ['of a DaemonSet', { owner: 'apps/v1/DaemonSet' }, selecting, 'Delete'],
+    ['of a Job', { owner: job, labels: jobLabel }, selecting, 'SeparateFromJob'],
+    ['of a Job, separated but not released yet', { owner: job, annotations: separated }, selecting, 'Stay'],
+    ['of a Job, separated and released', { annotations: separated }, selecting, 'Delete'],
+    ['of a Job, separated and released, after the webhook is gone', { annotations: separated }, 'gone', 'Delete'],
+    [
+      'of a Job whose template has the annotation',
+      { owner: job, labels: jobLabel, annotations: separated },
+      selecting,
+      'SeparateFromJob',
+    ],
+    [
+      'of a ReplicaSet whose template has the annotation',
+      { owner: replicaSet, annotations: separated },
+      selecting,
+      'Delete',
+    ],
+    ['without a controller', {}, selecting, 'Stay'],
+    ['of another controller', { owner: 'kubeflow.org/v1/TFJob' }, selecting, 'Stay'],
+    ['of another API group', { owner: 'other.io/v1/ReplicaSet' }, selecting, 'Stay'],
+    ['that no webhook selects', { owner: replicaSet }, { ...selecting, selects: () => false }, 'Release'],
+    ['whose webhook is gone', { owner: replicaSet }, 'gone', 'Release'],
+    ['whose webhook will be restored', { owner: replicaSet }, 'unknown', 'Stay'],
+    [
+      'that is injected',
+      { owner: replicaSet, annotations: { 'sidecar-injector.io/config': 'logs.00000000,hello.01234567' } },
+      selecting,
+      'Release',
+    ],
+    [
+      'that only another family has injected',
+      { owner: replicaSet, annotations: { 'sidecar-injector.io/config': 'hello-2.01234567' } },
+      selecting,
+      'Delete',
+    ],
+  ];
+  for (const [what, parts, state, expected] of rows) {
+    it(`answers ${expected} for a pod ${what}`, () => {
+      const { held } = pendingPod(pod(parts));
+      assert.ok(held);
+      assert.equal(judgeHeldPod(held, 'shop', state), expected);
+    });
+  }
+
+  it('passes the labels and the namespace of the pod to the selectors', () => {
+    const seen: unknown[] = [];
+    const { held } = pendingPod(pod({ owner: replicaSet, labels: { app: 'web' } }));
+    judgeHeldPod(held!, 'shop', { injectorConfigs: [], selects: (...given) => seen.push(given) > 0 });
+    assert.deepEqual(seen, [[{ app: 'web' }, 'shop']]);
+  });
+});
+
+describe('pendingPod', () => {
+  it('keeps only the identity of pods that are not held, or are being deleted', () => {
+    const metadata = { name: 'web-1', namespace: 'shop', uid: 'pod-1', resourceVersion: '7' };
+    const kept = { apiVersion: 'v1', kind: 'Pod', metadata, ownerUid: 'owner-1', held: undefined };
+    assert.deepEqual(pendingPod(pod({ owner: replicaSet, gates: ['example.com/quota'], labels: { a: 'b' } })), kept);
+    assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), kept);
+  });
+
+  it('keeps all gates and the labels of held pods', () => {
+    const { held } = pendingPod(pod({ gates: ['example.com/quota', gate], labels: { app: 'web' } }));
+    assert.deepEqual(held?.gates, ['example.com/quota', gate]);
+    assert.deepEqual(held.labels, { app: 'web' });
+    assert.equal(held.ownerKind, undefined);
+    assert.equal(held.since, Date.parse('2026-01-01T00:00:00Z'));
+  });
+
+  it('accepts a pod without any optional field', () => {
+    const { held, ownerUid } = pendingPod({ apiVersion: 'v1', kind: 'Pod', metadata: {} });
+    assert.deepEqual([held, ownerUid], [undefined, undefined]);
+  });
+});

@@ -1,0 +1,83 @@
+import { gatePrefix, injectedByAnnotation, replacingAnnotation } from '../../api/names.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { jobLabels } from '../../manifests/replaceable-pods.ts';
+import type { Labels } from '../../selection/label-selector.ts';
+
+/** The part of a pod without a node that is cached. The details are kept only of held pods. */
+export interface PendingPod extends KubernetesObject {
+  /** The uid of the controller; undefined if the pod has none. */
+  readonly ownerUid: string | undefined;
+  readonly held: HeldPod | undefined;
+}
+
+export interface HeldPod {
+  /** All scheduling gates, including those of others. */
+  readonly gates: readonly string[];
+  readonly labels: Labels;
+  /** `apiVersion/kind` of the controller. */
+  readonly ownerKind: string | undefined;
+  /** Whether the operator has separated the pod from its Job. */
+  readonly isSeparated: boolean;
+  /** The names of the InjectorConfigs that injected the pod. */
+  readonly injectedBy: readonly string[];
+  /** The creation time, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** Selects pods without a node that may still start (Pod fields spec.nodeName, status.phase). */
+export const pendingSelector = 'spec.nodeName=,status.phase=Pending';
+
+/** Returns the record of a pod. */
+export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObject): PendingPod {
+  const { name = '', namespace = '', uid = '', resourceVersion = '', ownerReferences = [] } = metadata;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const { schedulingGates = [] } = (spec ?? {}) as { schedulingGates?: readonly { readonly name: string }[] };
+  const gates = schedulingGates.map((gate) => gate.name);
+  const isHeld = gates.some((gate) => gate.startsWith(gatePrefix)) && metadata.deletionTimestamp === undefined;
+  const { annotations = {}, labels = {}, creationTimestamp = '' } = metadata;
+  return {
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, ownerUid: owner?.uid },
+    held: isHeld
+      ? {
+          gates,
+          labels,
+          ownerKind: owner && `${owner.apiVersion}/${owner.kind}`,
+          isSeparated: annotations[replacingAnnotation] !== undefined && jobLabels.every((each) => !(each in labels)),
+          injectedBy: (annotations[injectedByAnnotation] ?? '').split(',').map((each) => each.split('.', 1)[0] ?? ''),
+          since: Date.parse(creationTimestamp),
+        }
+      : undefined,
+  };
+}
+
+/** What is known about the webhook of a gate. */
+export type GateState =
+  /** No webhook and no policy exists, and no InjectorConfig or tag asks for them. */
+  | 'gone'
+  /** The webhook is missing, but will be written again; or it belongs to another operator. */
+  | 'unknown'
+  | {
+      /** The InjectorConfigs whose sidecars the webhook injects. */
+      readonly injectorConfigs: readonly string[];
+      /** Reports whether the live selectors select a pod in its namespace. */
+      readonly selects: (pod: Labels, namespace: string) => boolean;
+    };
+
+/** What to do with a held pod. `Stay` needs an action by a user, or waits for a change. */
+export type HeldAction = 'Release' | 'Delete' | 'SeparateFromJob' | 'Stay';
+
+const deletable: readonly (string | undefined)[] = ['apps/v1/ReplicaSet', 'apps/v1/StatefulSet', 'apps/v1/DaemonSet'];
+
+/**
+ * Decides about a held pod and one of its gates. A pod that no webhook selects any more, or that is
+ * already injected, is released; any other pod is replaced, if its controller creates another one.
+ */
+export function judgeHeldPod(pod: HeldPod, namespace: string, gate: GateState): HeldAction {
+  if (pod.isSeparated && pod.ownerKind === undefined) return 'Delete';
+  if (gate === 'gone') return 'Release';
+  if (gate === 'unknown') return 'Stay';
+  if (!gate.selects(pod.labels, namespace)) return 'Release';
+  if (gate.injectorConfigs.some((name) => pod.injectedBy.includes(name))) return 'Release';
+  if (deletable.includes(pod.ownerKind)) return 'Delete';
+  return pod.ownerKind === 'batch/v1/Job' && !pod.isSeparated ? 'SeparateFromJob' : 'Stay';
+}
