@@ -68,7 +68,7 @@ async function manifests(): Promise<string[]> {
       const { objects } = renderChart(readChart(), release, values);
       const file = path.join(scratch, 'values.json');
       writeFileSync(file, JSON.stringify(values));
-      const flags = ['--namespace', release.namespace, '--values', file, '--kube-version', '1.36.3'];
+      const flags = ['--no-hooks', '--namespace', release.namespace, '--values', file, '--kube-version', '1.36.3'];
       const { stdout } = await execute(helm, ['template', release.name, paths.chart, ...flags], {
         maxBuffer: 64 << 20,
       });

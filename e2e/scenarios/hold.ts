@@ -1,13 +1,12 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { heldPrefix } from '../../src/manifests/replaceable-pods.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { applyUntilReady, checkCondition, conditionOf, smallConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady, checkCondition, smallConfig } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
-import { webhooks } from '../harness/webhook-configurations.ts';
 import { cronJob, gatesOf, hasFailed, hasSidecar, job, jobs, podsIn, workloads } from './hold/held-workloads.ts';
 import { checkControls } from './hold/controls.ts';
+import { untilHolding } from './hold/holding.ts';
 
 const name = 'held';
 /** The number of fake nodes of the embedded control plane. */
@@ -31,7 +30,7 @@ export const hold: Scenario = {
     const total = size === 'full' ? 1000 : 30;
     const running = await runningJob(context, namespace);
     if (size === 'full') await client.create(cronJob(namespace, 'each-minute'));
-    await checkControls(context, replicas, name);
+    await checkControls(context, replicas);
 
     const audit = context.requireAudit();
     for (const replica of replicas.webhooks) await replicas.kill(replica);
@@ -60,20 +59,6 @@ export const hold: Scenario = {
     return `${pods} pods of all kinds of workloads: no creation failed, no pod ran without its sidecar, no Job failed; all were injected ${afterKill} ms after killed replicas and ${afterSilence} ms after silent replicas were back`;
   },
 };
-
-/** Waits until the live webhook relies on the policy. */
-export async function untilHolding(
-  { client }: ScenarioContext,
-  config: string,
-  webhook = `sidecar-injector-${config}`,
-) {
-  await waitFor(`webhook ${webhook} to ignore failed calls for pods that are held`, async () => {
-    const live = await client.get(webhooks, webhook);
-    const isHolding = (live.webhooks as { name: string }[]).some((each) => each.name.startsWith(heldPrefix));
-    if (isHolding) return true;
-    throw new Error(JSON.stringify(await conditionOf(client, config, 'HoldUnavailable')));
-  });
-}
 
 /** Starts a Job with two running pods; returns their uids. */
 async function runningJob(context: ScenarioContext, namespace: string): Promise<string[]> {

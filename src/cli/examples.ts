@@ -33,6 +33,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   lint: ['injectors/', 'injectors/ -o sarif > lint.sarif'],
   analyze: ['', '--namespace shop -o json'],
   disable: ['--all', '--revision 1-25 --dry-run'],
+  release: ['--all', '--revision 1-25 --dry-run'],
   enable: ['--all', '--revision 1-25 --dry-run'],
   completion: ['bash > /etc/bash_completion.d/injector', 'fish | source'],
   crd: ['| kubectl apply --server-side -f -', '-o json'],

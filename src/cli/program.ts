@@ -38,6 +38,7 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
+  release: async (terminal) => (await import('./commands/release.ts')).releaseCommand(terminal),
   enable: async (terminal) => (await import('./commands/enable.ts')).enableCommand(terminal),
   completion: async (terminal) => (await import('./completion/completion.ts')).completionCommand(terminal),
   crd: crdCommand,

@@ -2,19 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ignoreNotFound } from '../../kube/api-error.ts';
+import { ApiError, ignoreNotFound } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { messageOf } from '../files.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
+import { type Change, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** A change of one object. */
-interface Change {
-  readonly line: string;
-  readonly failed?: true;
-}
 
 /** How many times to check that no operator restores the webhooks, `checkIntervalMs` apart. */
 const checks = 4;
@@ -50,10 +45,24 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
     ...(await Promise.all(webhooks.map((webhook) => withdraw(client, webhook, isDryRun)))),
   ];
   if (!isDryRun) changes.push(...(await leftovers(client, isSelected)));
+  const names = webhooks.map(({ metadata }) => metadata.name ?? '');
+  const released = { isAll: options.all === true, isSelected, names };
+  const isHolding = configs.some(({ spec }) => failurePolicyOf(spec) === 'Hold');
+  try {
+    changes.push(...(await releaseHeldPods(client, released, isDryRun)));
+  } catch (error) {
+    // Without Hold, the command needs no permission for pods and policies.
+    if (!isHolding && error instanceof ApiError && error.code === 403) terminal.error(messageOf(error));
+    else changes.push({ line: `held pods: not released: ${messageOf(error)}`, failed: true });
+  }
   for (const line of [...changes.map(({ line }) => line), ...notes]) terminal.out(`${line}\n`);
   const hasFailed = changes.some(({ failed }) => failed === true);
   if (!isDryRun) terminal.out(hasFailed ? failure : success);
   return !hasFailed;
+}
+
+function failurePolicyOf(spec: unknown): unknown {
+  return (spec as { webhook?: { failurePolicy?: unknown } } | undefined)?.webhook?.failurePolicy;
 }
 
 const success = 'new pods now start without these injectors; `injector enable` with the same options restores them\n';

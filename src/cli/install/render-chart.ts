@@ -62,7 +62,7 @@ const filesType: StructType = {
 };
 
 /**
- * Renders the chart as `helm template` does.
+ * Renders the chart as `helm template --no-hooks` does.
  * @throws ConfigurationError for values that violate the schema, TemplateError for a failing
  *   template
  */
@@ -93,7 +93,8 @@ export function renderChart(files: ChartFiles, release: Release, userValues: Val
   const objects = Object.keys(files)
     .filter((name) => /^templates\/.*\.yaml$/.test(name))
     .flatMap((name) => render(name).split(/^---[ \t]*/m))
-    .flatMap((document) => (parseYaml(document) ?? []) as KubernetesObject);
+    .flatMap((document) => (parseYaml(document) ?? []) as KubernetesObject)
+    .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined);
   // Kinds unknown to helm come last, by name.
   const rank = ({ kind }: KubernetesObject): string =>
     installOrder.includes(kind) ? String(installOrder.indexOf(kind)).padStart(2, '0') : kind;

@@ -9,6 +9,7 @@ import * as kinds from '../../operator/cluster-view.ts';
 import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { leftovers } from '../commands/disable.ts';
 import { messageOf } from '../files.ts';
+import { releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { plural } from '../report/write-report.ts';
@@ -85,6 +86,8 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
     terminal.error(`the pods of the operator have not ended after ${timeout} s: objects that they write now remain`);
   // The operator may have restored webhooks before it ended.
   changes.push(...(await leftovers(client, remains.isSelected)));
+  const names = webhooks.map(({ metadata }) => metadata.name ?? '');
+  changes.push(...(await releaseHeldPods(client, { isAll: false, isSelected: remains.isSelected, names }, false)));
   for (const { line } of changes) terminal.out(`${line}\n`);
   await remains.remove(await remains.made());
   await remains.removeFinalizers();

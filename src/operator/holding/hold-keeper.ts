@@ -13,7 +13,7 @@ import { noWrites } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { FollowCollection } from '../restarts/followed-workloads.ts';
-import { resyncMs } from '../settings.ts';
+import { manifestContext, resyncMs } from '../settings.ts';
 import type { HoldPolicies } from './hold-policies.ts';
 import {
   type GateState,
@@ -128,7 +128,10 @@ export class HoldKeeper {
 
   /** Returns the names of the webhook configurations that InjectorConfigs and tags ask for. */
   #owners(): ReadonlySet<string> {
-    const claims = this.#options.targets.claims();
+    const { settings, view, targets } = this.#options;
+    // Without the owner of all webhooks, as during an uninstallation, none is written again.
+    if (manifestContext(settings, view) === undefined) return new Set();
+    const claims = targets.claims();
     const configs = claims.configs.filter(
       ({ metadata, spec }) => metadata.deletionTimestamp === undefined && !spec.paused,
     );

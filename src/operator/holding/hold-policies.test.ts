@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { gateOf } from '../../api/names.ts';
 import { injectorConfig, template } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
@@ -104,24 +105,40 @@ describe('HoldPolicies', () => {
     assert.equal(failurePolicies(), holding);
   });
 
-  it('restores a policy that another client has changed, and ignores no failed call until it acts again', async () => {
-    await installed();
-    await seen();
-    fixture.cluster.edit('mutatingadmissionpolicybindings', bindings()[0]!, undefined, ({ spec }) => {
-      (spec as { matchResources: Record<string, unknown> }).matchResources.excludeResourceRules = [{}];
+  const tampered: [string, Record<string, unknown>, boolean][] = [
+    ['changed', { matchPolicy: 'Exact' }, true],
+    ['added a field to', { excludeResourceRules: [{}] }, false],
+  ];
+  for (const [what, fields, isRestoredAtOnce] of tampered) {
+    it(`restores a binding that another client has ${what}, without a gap, and meanwhile ignores no failed call`, async () => {
+      await installed();
+      await seen();
+      const [name = ''] = bindings();
+      const resources = (): Record<string, unknown> =>
+        (
+          fixture.cluster.get('mutatingadmissionpolicybindings', name)?.spec as {
+            matchResources: Record<string, unknown>;
+          }
+        ).matchResources;
+      const original = resources();
+      fixture.cluster.edit('mutatingadmissionpolicybindings', name, undefined, (binding) => {
+        Object.assign((binding.spec as { matchResources: object }).matchResources, fields);
+      });
+      await seen();
+      const { length } = fixture.cluster.writes;
+      await fixture.reconcile('blue');
+      assert.equal(failurePolicies(), failing);
+      assert.equal(isDeepStrictEqual(resources(), original), isRestoredAtOnce);
+      const removals = fixture.cluster.writes.slice(length).filter((each) => /^DELETE .*polic/.test(each));
+      assert.deepEqual(removals, []);
+      for (let pass = 0; pass < 3; pass += 1) {
+        await seen();
+        await fixture.later(5000, 'blue');
+      }
+      assert.deepEqual(resources(), original);
+      assert.equal(failurePolicies(), holding);
     });
-    await seen();
-    await fixture.reconcile('blue');
-    assert.equal(failurePolicies(), failing);
-    assert.ok(
-      !JSON.stringify(fixture.cluster.get('mutatingadmissionpolicybindings', bindings()[0]!)).includes(
-        'excludeResourceRules',
-      ),
-    );
-    await seen();
-    await fixture.later(5000, 'blue');
-    assert.equal(failurePolicies(), holding);
-  });
+  }
 
   it('stops ignoring failed calls before it removes the policy', async () => {
     await installed();

@@ -168,14 +168,17 @@ export class HoldPolicies {
     });
     const text = JSON.stringify(objects);
     const known = this.#proven.get(name);
+    if (isHolding) {
+      // Restore at once, but without a gap, what another client has changed or deleted.
+      if (known?.text === text) await this.#apply(objects, into, signal);
+      return waiting('the policy changes once every API server uses the fallback', propagationMs);
+    }
     if (!isSame) {
-      const changes = this.#live(name);
-      const quiet = (isHolding ? undefined : this.#quietSince.get(name)) ?? clock.monotonic();
-      // Restore at once what another client has changed or deleted.
-      const wait = changes.length === 0 || known?.text === text ? 0 : quiet + propagationMs - clock.monotonic();
+      const quiet = this.#quietSince.get(name) ?? clock.monotonic();
+      const wait = this.#live(name).length === 0 ? 0 : quiet + propagationMs - clock.monotonic();
       if (wait > 0) return waiting('the policy changes once every API server uses the fallback', wait);
-      await this.#remove(changes, signal);
-      for (const each of [objects.policy, ...objects.bindings]) await this.#options.owned.apply(each, into, signal);
+      await this.#remove(this.#live(name), signal);
+      await this.#apply(objects, into, signal);
     }
     const identity = this.#identity(name);
     if (known?.identity !== identity) {
@@ -252,6 +255,10 @@ export class HoldPolicies {
 
   #identity(name: string): string {
     return JSON.stringify(this.#live(name).map(({ metadata: { uid, generation } }) => [uid, generation]));
+  }
+
+  async #apply({ policy, bindings }: PolicyObjects, into: WriteOutcome, signal: AbortSignal): Promise<void> {
+    for (const each of [policy, ...bindings]) await this.#options.owned.apply(each, into, signal);
   }
 
   async #remove(objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {

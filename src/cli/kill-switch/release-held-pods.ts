@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { gatePrefix, labelNames, managedBy } from '../../api/names.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ignoreNotFound, isConflict, isNotFound } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { policyVersions } from '../../manifests/hold-objects.ts';
+import { pods } from '../../operator/cluster-view.ts';
+import { pendingPod, pendingSelector } from '../../operator/holding/pending-pod.ts';
+import { messageOf } from '../files.ts';
+import { plural } from '../report/write-report.ts';
+import { listWhereKnown } from '../usage/installation.ts';
+
+/** A change of one object, or of several pods. */
+export interface Change {
+  readonly line: string;
+  readonly failed?: true;
+}
+
+/** Which pods to release: those of all webhook configurations, or of some. */
+export interface ReleasedWebhooks {
+  readonly isAll: boolean;
+  /** Reports whether a policy belongs to a selected injector. Policies have labels of webhooks. */
+  readonly isSelected: (policy: KubernetesObject) => boolean;
+  /** The names of selected webhook configurations. */
+  readonly names: readonly string[];
+  /** Whether to keep the policies, which hold new pods. */
+  readonly keepsPolicies?: boolean;
+}
+
+/**
+ * How long API servers may still add gates after a policy is deleted, how often to look, and how
+ * long to try, in milliseconds. An API server compiles policies once a second.
+ */
+const times = { quietMs: 2500, intervalMs: 500, mostMs: 30_000 };
+
+/**
+ * Deletes the policies that hold pods, and removes their gates from all pods, without the operator.
+ * The pods then start without their sidecar. Delete the webhooks first. Returns nothing, and waits
+ * for nothing, if no policy exists and no pod is held.
+ */
+export async function releaseHeldPods(
+  client: ApiClient,
+  { isAll, isSelected, names, keepsPolicies = false }: ReleasedWebhooks,
+  isDryRun: boolean,
+): Promise<Change[]> {
+  const all = await listHoldPolicies(client);
+  const policies = all.filter((each) => each.kind === 'MutatingAdmissionPolicy' && (isAll || isSelected(each)));
+  const selected = new Set([...names, ...policies.map(({ metadata }) => metadata.name ?? '')]);
+  const bindings = all.filter(({ spec }) =>
+    selected.has((spec as { policyName?: string } | undefined)?.policyName ?? ''),
+  );
+  const isReleased = (gate: string): boolean =>
+    gate.startsWith(gatePrefix) && (isAll || selected.has(gate.slice(gatePrefix.length)));
+  const deleted = keepsPolicies ? [] : [...bindings, ...policies];
+  const held = (await heldPods(client, isReleased)).length;
+  if (deleted.length + held === 0) return [];
+  if (isDryRun) {
+    const lines = deleted.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}: would be deleted`);
+    return [...lines, `${plural(held, 'held pod')}: would be released`].map((line) => ({ line }));
+  }
+  const changes: Change[] = [];
+  for (const object of deleted) {
+    const what = `${object.kind} ${object.metadata.name ?? ''}`;
+    try {
+      await client.delete(object).catch(ignoreNotFound);
+      changes.push({ line: `${what}: deleted` });
+    } catch (error) {
+      changes.push({ line: `${what}: not deleted: ${messageOf(error)}`, failed: true });
+    }
+  }
+  return [...changes, ...(await releaseAll(client, isReleased))];
+}
+
+/** Removes the gates from pods, until no more pods appear. */
+async function releaseAll(client: ApiClient, isReleased: (gate: string) => boolean): Promise<Change[]> {
+  const began = Date.now();
+  let released = 0;
+  let failure = '';
+  for (;;) {
+    const found = await heldPods(client, isReleased);
+    for (const pod of found) {
+      try {
+        await release(client, pod, isReleased);
+        released += 1;
+      } catch (error) {
+        // A changed pod is read again.
+        if (!isNotFound(error) && !isConflict(error)) failure = messageOf(error);
+      }
+    }
+    const elapsed = Date.now() - began;
+    if ((found.length === 0 && elapsed >= times.quietMs) || failure !== '' || elapsed > times.mostMs) {
+      const line = `${plural(released, 'held pod')}: released, without a sidecar`;
+      const left =
+        found.length > 0
+          ? [{ line: `${plural(found.length, 'pod')}: still held: ${failure}`, failed: true as const }]
+          : [];
+      return [...(released === 0 ? [] : [{ line }]), ...left];
+    }
+    await sleep(times.intervalMs);
+  }
+}
+
+/** Removes the gates of a pod. Deletes a pod that its Job has already replaced. */
+async function release(client: ApiClient, pod: KubernetesObject, isReleased: (gate: string) => boolean): Promise<void> {
+  const { held, ownerUid } = pendingPod(pod);
+  const { uid, resourceVersion } = pod.metadata;
+  if (held?.isSeparated === true && ownerUid === undefined) return client.delete(pod, { uid, resourceVersion });
+  const schedulingGates = (held?.gates ?? []).filter((each) => !isReleased(each)).map((name) => ({ name }));
+  await client.patch(pod, 'merge', { metadata: { uid, resourceVersion }, spec: { schedulingGates } });
+}
+
+async function heldPods(client: ApiClient, isReleased: (gate: string) => boolean): Promise<KubernetesObject[]> {
+  const { items } = await client.listAll(pods, { fieldSelector: pendingSelector });
+  return items.filter((pod) => pendingPod(pod).held?.gates.some(isReleased) === true);
+}
+
+/** Lists the bindings and policies of all operators; none if the API server serves no policies. */
+export async function listHoldPolicies(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
+  for (const version of policyVersions) {
+    const kinds = ['MutatingAdmissionPolicyBinding', 'MutatingAdmissionPolicy'];
+    const lists = kinds.map((kind) => listWhereKnown(client, resourceKind(version, kind), ours));
+    const found = (await Promise.all(lists)).flat();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+const ours = `${labelNames.managedBy}=${managedBy}`;
