@@ -45,6 +45,9 @@ import { roles } from './scenarios/roles.ts';
 import { rolloutCommands } from './scenarios/rollout-commands.ts';
 import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { hold } from './scenarios/hold.ts';
+import { holdCost } from './scenarios/hold-cost.ts';
+import { holdKilled } from './scenarios/hold-killed.ts';
+import { holdSwitch } from './scenarios/hold-switch.ts';
 import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { stall } from './scenarios/stall.ts';
@@ -97,6 +100,8 @@ export const scenarios: Scenario[] = [
   canaryOperatorKilled,
   canaryCases,
   hold,
+  holdKilled,
+  holdSwitch,
   webhookLost,
   oneWriter,
   upgrade,
@@ -123,6 +128,7 @@ export const scenarios: Scenario[] = [
   controlPlane,
   stopwatch,
   diffScale,
+  holdCost,
   // Runs last, because it reads the rights that all other scenarios recorded.
   leastPrivilege,
 ];

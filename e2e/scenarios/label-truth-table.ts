@@ -1,11 +1,14 @@
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { calledWebhooks, dryRun, podCreations, refusal } from '../harness/admissions.ts';
+import { applyUntilReady, checkCondition, smallConfig } from '../harness/injector-configs.ts';
+import type { OperatorProcess } from '../harness/operator-process.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { found } from '../harness/wait-for.ts';
+import { found, none } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
+import { gatesOf } from './hold/held-workloads.ts';
+import { asReplaceable, servesPolicies, untilAllHolding } from './hold/holding.ts';
 import {
   describeRow,
   expected,
@@ -23,6 +26,7 @@ export const istioRowKeys: RowKeys = {
   inject: 'sidecar.istio.io/inject',
 };
 
+const hold = { failurePolicy: 'Hold' };
 const customKeys: RowKeys = { injection: 'acme.io/mesh', revision: 'acme.io/mesh-revision', inject: 'acme.io/inject' };
 
 /** The number of concurrent requests. With 10 requests, 256 pods take two or three seconds. */
@@ -31,47 +35,50 @@ const concurrency = 10;
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
   core: true,
-  about: "in 6 settings, all 256 combinations of namespace and pod labels have the result in Istio's table",
+  about:
+    "in 6 settings, all 256 combinations of namespace and pod labels have the result in Istio's table, and with failurePolicy Hold the same pods are held while the webhook is dead",
   paired: true,
+  full: 'also held pods while the operator is dead in each of the 6 settings, 3 minutes',
   destructive: 'it installs the default revision, which then also selects namespaces without labels',
   run: async (context) => {
     const { client } = context;
-    await context.startOperator();
-    await applyUntilReady(client, smallConfig('default'));
-    await applyUntilReady(client, smallConfig('1-24'));
+    const operator = await (await context.install({ operator: { holdPods: true } })).startOperator();
+    const table = new Table(context, operator);
+    await applyUntilReady(client, smallConfig('default', hold));
+    await applyUntilReady(client, smallConfig('1-24', hold));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
     const namespaces = await tableNamespaces(context, 'istio', istioRowKeys);
     const revisions = { default: 'default', '1-24': '1-24', prod: '1-24' };
     const plain: Meaning = { revisions, standard: 'default', enabledByDefault: false };
     const setting: Setting = { namespaces, keys: istioRowKeys, meaning: plain, name: 'plain' };
-    await checkTable(context, 'two revisions and a tag', setting);
+    await table.check('two revisions and a tag', setting);
 
-    const opening = smallConfig('default');
+    const opening = smallConfig('default', hold);
     opening.spec.injection['enableNamespacesByDefault'] = true;
     await applyUntilReady(client, opening);
     const open = { ...plain, enabledByDefault: true };
-    await checkTable(context, 'enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
-    await applyUntilReady(client, smallConfig('default'));
+    await table.check('enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
+    await applyUntilReady(client, smallConfig('default', hold));
 
     await applyTagUntilReady(client, revisionTag('default', '1-24'));
     const moved = { revisions: { ...revisions, default: '1-24' }, standard: '1-24', enabledByDefault: false };
-    await checkTable(context, 'RevisionTag default on 1-24', { ...setting, meaning: moved, name: 'moved' });
+    await table.check('RevisionTag default on 1-24', { ...setting, meaning: moved, name: 'moved' });
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
     const movedOpen = { ...setting, meaning: { ...moved, enabledByDefault: true }, name: 'moved-open' };
-    await checkTable(context, 'RevisionTag default with enableNamespacesByDefault', movedOpen);
+    await table.check('RevisionTag default with enableNamespacesByDefault', movedOpen);
     await removeTagAndWebhook(client, 'default');
     await removeTagAndWebhook(client, 'prod');
 
     // A tag belongs to one family, so recreate it after both revisions moved to the other family.
     const keys = { ...customKeys, status: 'acme.io/status' };
-    await applyUntilReady(client, smallConfig('default', { keys }));
-    await applyUntilReady(client, smallConfig('1-24', { keys }));
+    await applyUntilReady(client, smallConfig('default', { ...hold, keys }));
+    await applyUntilReady(client, smallConfig('1-24', { ...hold, keys }));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
     const acme = await tableNamespaces(context, 'acme', customKeys);
     const own = { namespaces: acme, keys: customKeys, meaning: plain, name: 'own' };
-    await checkTable(context, 'custom label names', own);
+    await table.check('custom label names', own);
     const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
-    await checkTable(context, "Istio's label names after the change", foreign);
+    await table.check("Istio's label names after the change", foreign);
     return '6 settings with 256 rows each have the results in the table; no pod was selected by two webhooks';
   },
 };
@@ -83,7 +90,58 @@ interface Setting {
   readonly name: string;
 }
 
-async function checkTable(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
+/** Compares stored pods with the table and, while the operator is dead, held pods. */
+class Table {
+  readonly #context: ScenarioContext;
+  readonly #operator: OperatorProcess;
+  #hasHeld = false;
+
+  constructor(context: ScenarioContext, operator: OperatorProcess) {
+    this.#context = context;
+    this.#operator = operator;
+  }
+
+  async check(what: string, setting: Setting): Promise<void> {
+    await checkStored(this.#context, what, setting);
+    // In the short size, one setting with held pods suffices.
+    if (this.#hasHeld && this.#context.size === 'short') return;
+    this.#hasHeld = true;
+    const isServed = await servesPolicies(this.#context);
+    if (isServed) await untilAllHolding(this.#context);
+    else
+      await checkCondition(
+        this.#context,
+        '1-24',
+        'HoldUnavailable',
+        'Hold needs a newer API server',
+        /^True \(HoldNotServed\) .*until then spec\.webhook\.fallback \(Fail\) applies to all pods$/,
+      );
+    await this.#operator.process.kill();
+    await (isServed ? checkHeld : checkRefused)(this.#context, what, setting);
+    await this.#operator.restart();
+  }
+}
+
+/** Checks that while no webhook answers, a policy holds exactly the pods that the table selects. */
+async function checkHeld(
+  context: ScenarioContext,
+  what: string,
+  { namespaces, keys, meaning }: Setting,
+): Promise<void> {
+  const pods = tablePods(namespaces, 'held', keys);
+  const wrong: string[] = [];
+  await inBatches(pods, concurrency, async ({ row, pod }) => {
+    const gates = gatesOf(await dryRun(context.client, asReplaceable(pod)));
+    const isExpected = (expected(row, meaning) ?? '') !== '';
+    if (gates.length !== Number(isExpected)) wrong.push(`${describeRow(row)}: ${gates.join(' and ') || 'no gate'}`);
+  });
+  await context.checkNow(
+    `${what}: with a dead webhook, exactly the pods of the table are held, of ${pods.length}`,
+    () => none(wrong),
+  );
+}
+
+async function checkStored(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
   const pods = tablePods(setting.namespaces, setting.name, setting.keys);
   await settle(context, what, setting, pods);
   const audit = context.startAudit();
@@ -108,6 +166,21 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
     () => (audit === undefined || creations.length === pods.length) && found(String(twice.length), '0'),
   );
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
+}
+
+/** Checks the same where the API server serves no policies: the fallback applies to all pods. */
+async function checkRefused(context: ScenarioContext, what: string, { namespaces, keys, meaning }: Setting) {
+  const pods = tablePods(namespaces, 'refused', keys);
+  const wrong: string[] = [];
+  await inBatches(pods, concurrency, async ({ row, pod }) => {
+    const refused = await refusal(context.client, asReplaceable(pod));
+    const isExpected = (expected(row, meaning) ?? '') !== '';
+    if ((refused !== undefined) !== isExpected) wrong.push(`${describeRow(row)}: ${refused ?? 'accepted'}`);
+  });
+  await context.checkNow(
+    `${what}: with a dead webhook, exactly the pods of the table are refused, of ${pods.length}`,
+    () => none(wrong),
+  );
 }
 
 /** Dry-runs rows with at most one label until the API server uses the changed webhooks. */

@@ -1,10 +1,12 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { isNotFound } from '../../../src/kube/api-error.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { heldPrefix } from '../../../src/manifests/replaceable-pods.ts';
 import { conditionOf } from '../../harness/injector-configs.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { untilActive } from '../../harness/until-active.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { none, waitFor } from '../../harness/wait-for.ts';
 import { webhooks } from '../../harness/webhook-configurations.ts';
 import { barePod, type WorkloadOptions } from '../../harness/workloads.ts';
 
@@ -23,11 +25,40 @@ export async function untilHolding({ client }: ScenarioContext, config: string, 
   await untilActive(client);
 }
 
-/** Builds a pod that looks like the pod of a ReplicaSet, which does not exist. */
+/** Waits until each webhook of an InjectorConfig or a tag relies on its policy. */
+export async function untilAllHolding({ client }: ScenarioContext): Promise<void> {
+  await waitFor(
+    'all webhooks to rely on their policies',
+    async () => {
+      const { items } = await client.listAll(webhooks, {
+        labelSelector: 'app.kubernetes.io/managed-by=sidecar-injector',
+      });
+      const isHolding = ({ webhooks: entries }: KubernetesObject): boolean =>
+        (entries as { name: string }[]).some((each) => each.name.startsWith(heldPrefix));
+      return none(items.filter((each) => !isHolding(each)).map(({ metadata }) => metadata.name ?? ''));
+    },
+    { timeout: 90_000 },
+  );
+  await untilActive(client);
+}
+
+/** Reports whether the API server serves MutatingAdmissionPolicies, as from Kubernetes 1.36 on. */
+export async function servesPolicies({ client }: ScenarioContext): Promise<boolean> {
+  try {
+    await client.list(resourceKind('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy'), { limit: 1 });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** Returns a pod that looks like the pod of a ReplicaSet, which does not exist. */
+export function asReplaceable<T extends Pod>(pod: T): T {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'none', uid: 'uid-of-none', controller: true };
+  return { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
+}
+
 export function replaceablePod(namespace: string, name: string, options?: WorkloadOptions): KubernetesObject & Pod {
-  const pod = barePod(namespace, name, options);
-  const ownerReferences = [
-    { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: `uid-of-${name}`, controller: true },
-  ];
-  return { ...pod, metadata: { ...pod.metadata, ownerReferences } } as KubernetesObject & Pod;
+  return asReplaceable(barePod(namespace, name, options));
 }

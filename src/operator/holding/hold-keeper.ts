@@ -223,11 +223,14 @@ export class HoldKeeper {
     const store = this.#pending;
     store.subscribe(({ type, object }) => {
       const { held, ownerUid } = object;
+      let isNews = type !== 'Deleted' && held !== undefined;
       if (type === 'Added' && ownerUid !== undefined) {
-        for (const [gate, pace] of this.#paces)
-          pace.created(ownerUid, held?.gates.includes(gate) === true, clock.monotonic());
+        for (const [gate, pace] of this.#paces) {
+          const isReplacement = pace.created(ownerUid, held?.gates.includes(gate) === true, clock.monotonic());
+          isNews ||= isReplacement;
+        }
       }
-      if (type !== 'Deleted' && held !== undefined) wake();
+      if (isNews) wake();
     });
     follow({ resource: pods, store, keep: pendingPod, fieldSelector: pendingSelector, signal: leading });
     const keep = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => {

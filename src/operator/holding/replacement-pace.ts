@@ -49,14 +49,15 @@ export class ReplacementPace {
     if (entry?.times.length === 0) this.#inFlight.delete(uid);
   }
 
-  /** Notes a new pod of a workload. Ignores pods that replace no pod. */
-  created(uid: string, isHeld: boolean, now: number): void {
+  /** Notes a new pod of a workload. Returns whether it replaces a pod; ignores other pods. */
+  created(uid: string, isHeld: boolean, now: number): boolean {
     const entry = this.#inFlight.get(uid);
-    if (entry === undefined) return;
+    if (entry === undefined) return false;
     entry.times.shift();
     if (entry.times.length === 0) this.#inFlight.delete(uid);
     if (isHeld) this.#failed(uid, now);
     else this.#succeeded(uid);
+    return true;
   }
 
   /** Forgets replacements that led to no new pod. */
