@@ -19,7 +19,7 @@ export const takenOver: Scenario = {
     const { client, cluster } = context;
     const replicas = await context.startReplicas(
       { webhooks: 2 },
-      { operator: { restartWorkloads: true, certificateSigningRequests: true } },
+      { operator: { restartWorkloads: true, certificateSigningRequests: true, holdPods: true } },
     );
     // Stands in for a compromised replica, which can return any patch that a template can produce.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';

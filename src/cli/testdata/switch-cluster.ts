@@ -8,6 +8,7 @@ import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
 import { formatRoute } from '../../routing/route.ts';
 import { disableCommand } from '../commands/disable.ts';
 import { enableCommand } from '../commands/enable.ts';
+import { releaseCommand } from '../commands/release.ts';
 import { operatorLeases } from './operator-leases.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
@@ -45,8 +46,8 @@ export class SwitchCluster extends MemoryCluster {
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'injector-switch-')), 'kubeconfig');
     writeFileSync(kubeconfig, this.server.kubeConfig().exportConfig());
     const [name, ...flags] = argv;
-    const command = name === 'enable' ? enableCommand(terminal) : disableCommand(terminal);
-    await command
+    const commands: Readonly<Record<string, typeof disableCommand>> = { enable: enableCommand, release: releaseCommand };
+    await (commands[name ?? ''] ?? disableCommand)(terminal)
       .exitOverride()
       .configureOutput({ writeErr: () => undefined })
       .parseAsync([...flags, '--kubeconfig', kubeconfig], { from: 'user' });
