@@ -1,3 +1,5 @@
+import { gateOf } from '../../src/api/names.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { runInjector, clusterFlags } from '../harness/injector-command.ts';
 import { applyObject } from '../harness/apply.ts';
 import { startForeignWebhooks } from '../harness/foreign-webhooks.ts';
@@ -5,7 +7,9 @@ import { applyUntilReady, checkCondition } from '../harness/injector-configs.ts'
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { none } from '../harness/wait-for.ts';
 import { deployment } from '../harness/workloads.ts';
 import { gatesOf, hasSidecar, podsIn } from './hold/held-workloads.ts';
@@ -39,9 +43,9 @@ export const holdSwitch: Scenario = {
     await load.stop();
     const { created } = losses.report(since);
     await checkForeignLabels(context);
-    await checkDead(context, () => Promise.all(replicas.webhooks.map((each) => replicas.kill(each))));
+    await checkDead(context, replicas);
     context.measured({ created, lost: 0 });
-    return `${created} pods were created while failurePolicy changed three times, 0 lost or held; after injector disable, no pod stays held`;
+    return `${created} pods were created while failurePolicy changed three times, 0 lost or held; after disable, and after an uninstallation, no pod stays held`;
   },
 };
 
@@ -79,33 +83,74 @@ async function checkForeignLabels(context: ScenarioContext): Promise<void> {
   );
 }
 
-/** Checks `injector disable` while pods are held, and that every kind of pod starts then. */
-async function checkDead(context: ScenarioContext, killReplicas: () => Promise<unknown>): Promise<void> {
+/** Checks commands while pods are held: `disable`, and the commands of an uninstallation. */
+async function checkDead(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { client, cluster } = context;
-  await killReplicas();
+  const injector = async (kubeconfig: string | undefined, ...argv: string[]): Promise<void> => {
+    const flags = kubeconfig === undefined ? clusterFlags(cluster) : ['--kubeconfig', kubeconfig];
+    await context.check(`injector ${argv.join(' ')} exits with 0`, async () => {
+      const { code, out, errors } = await runInjector([...argv, ...flags]);
+      return code === 0 || Promise.reject(new Error(out + errors));
+    });
+  };
   const namespace = await context.namespace('dead', { 'istio.io/rev': name });
-  await client.create(deployment(namespace, 'web', { replicas: 5 }));
-  await context.check(
-    'with every replica dead, pods are held',
-    async () => (await podsIn(context, namespace)).filter((pod) => gatesOf(pod).length > 0).length === 5,
-  );
-  const foreign = 'hold-switch-foreign';
-  await client.create(deployment(foreign, 'gets-later'));
-  await context.check(
-    'documented limit: a pod that gets the label after the policy starts without a sidecar',
-    async () =>
-      (await podsIn(context, foreign)).some(
-        (pod) => isOf(pod, 'gets-later') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked'),
-      ),
-  );
+  const held = async (workload: string): Promise<void> => {
+    await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
+    await client.create(deployment(namespace, workload, { replicas: 5 }));
+    await context.check(`with every replica dead, pods of ${workload} are held`, async () => {
+      const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, workload));
+      return found.filter((pod) => gatesOf(pod).length > 0).length === 5;
+    });
+  };
+  const isReleased = (workload: string, when: string): Promise<true> =>
+    context.check(`${when}, all pods of ${workload} run without a sidecar, and none is held`, async () => {
+      const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, workload));
+      const wrong = found.filter((pod) => gatesOf(pod).length > 0 || pod.spec.nodeName === undefined);
+      return found.length === 5 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
+    });
+  await held('first');
+  await checkLateLabel(context);
   await checkCondition(context, name, 'Holding', 'pods wait', /^True \(PodsHeld\) 5 pods wait/);
-  const { code, out } = await runInjector(['disable', '--all', ...clusterFlags(cluster)]);
-  await context.checkNow('injector disable exits with 0', () => code === 0 || Promise.reject(new Error(out)));
-  await context.check('after injector disable, all pods run without a sidecar, and none is held', async () => {
-    const found = await podsIn(context, namespace);
-    const wrong = found.filter((pod) => gatesOf(pod).length > 0 || pod.spec.nodeName === undefined);
-    return found.length === 5 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
+  await injector(undefined, 'disable', '--all');
+  await isReleased('first', 'after injector disable');
+
+  for (const { operator } of replicas.webhooks) await operator.restart();
+  await replicas.waitUntilServing();
+  await injector(undefined, 'enable', '--all');
+  await untilHolding(context, name);
+  await held('second');
+  const { owner = '', namespace: system, workloads } = replicas.installation;
+  const account = workloads.find(({ role }) => role === 'controller')?.account ?? '';
+  // The chart's pre-delete hook runs this command with this ServiceAccount.
+  const kubeconfig = await serviceAccountKubeconfig(cluster, system, account, undefined);
+  await injector(kubeconfig, 'release', '--owner', owner);
+  await isReleased('second', "after the command of the chart's hook");
+  // Their pods end in an uninstallation.
+  await Promise.all(replicas.controllers.map((each) => replicas.kill(each)));
+  const schedulingGates = [{ name: gateOf(`sidecar-injector-${name}`) }];
+  await client.create(deployment(namespace, 'third', { replicas: 5, spec: { schedulingGates } }));
+  await context.check('after `helm uninstall --no-hooks`, pods may be left that are held', async () => {
+    const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, 'third'));
+    return found.filter((pod) => gatesOf(pod).length > 0).length === 5;
   });
+  await injector(undefined, 'release', '--all');
+  await isReleased('third', 'after injector release');
+  await injector(undefined, 'uninstall', '--yes', '--timeout', '5');
+  await context.check('after injector uninstall, no policy is left', async () => {
+    const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy');
+    return none((await client.listAll(kind)).items.map(({ metadata }) => metadata.name ?? ''));
+  });
+}
+
+/** Checks what cannot be held (docs/hold.md): a pod that gets our label after the policy. */
+async function checkLateLabel(context: ScenarioContext): Promise<void> {
+  const foreign = 'hold-switch-foreign';
+  await context.client.create(deployment(foreign, 'gets-later'));
+  await context.check('known limit: a pod that gets the label after the policy starts without a sidecar', async () =>
+    (await podsIn(context, foreign)).some(
+      (pod) => isOf(pod, 'gets-later') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked'),
+    ),
+  );
 }
 
 function isOf(pod: Pod, app: string): boolean {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ownName } from './own-names.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
@@ -117,9 +118,17 @@ export const replacingAnnotation = ownName('replacing');
 /** The prefix of the scheduling gates of failurePolicy Hold (Pod field spec.schedulingGates). */
 export const gatePrefix = 'hold.sidecar-injector.io/';
 
-/** Returns the scheduling gate of the pods that a MutatingWebhookConfiguration of ours selects. */
+/** The maximum length of the part of a qualified name after the slash. */
+const longestGate = 63;
+
+/**
+ * Returns the scheduling gate of the pods that a MutatingWebhookConfiguration of ours selects. The
+ * name of a tag may be too long for a gate; a digest then replaces its end.
+ */
 export function gateOf(webhookConfiguration: string): string {
-  return `${gatePrefix}${webhookConfiguration}`;
+  if (webhookConfiguration.length <= longestGate) return `${gatePrefix}${webhookConfiguration}`;
+  const digest = createHash('sha256').update(webhookConfiguration).digest('hex').slice(0, 8);
+  return `${gatePrefix}${webhookConfiguration.slice(0, longestGate - 9)}-${digest}`;
 }
 
 /** The finalizer of InjectorConfigs. The operator removes webhooks before their other objects. */

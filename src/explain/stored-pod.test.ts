@@ -15,6 +15,9 @@ function stored(config: string | undefined, creationTimestamp = '2026-01-03T00:0
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', creationTimestamp, annotations } };
 }
 
+const spec = { schedulingGates: [{ name: 'example.com/quota' }, { name: 'hold.sidecar-injector.io/a' }] };
+const held = { ...stored(undefined), spec };
+
 const table: [what: string, pod: KubernetesObject, now: typeof injected, state: string, mention: RegExp][] = [
   ['the same configuration', stored('default.00000000'), injected, 'Current', /default\.00000000/],
   ['another hash', stored('default.11111111'), injected, 'Stale', /now it would be injected by default\.00000000/],
@@ -23,6 +26,13 @@ const table: [what: string, pod: KubernetesObject, now: typeof injected, state: 
   ['a pod that would no longer be injected', stored('default.00000000'), plain, 'Leftover', /would not be now/],
   ['an older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before webhook configuration a/],
   ['a younger pod', stored(undefined), injected, 'Missing', /changed since/],
+  [
+    'a held pod',
+    held,
+    injected,
+    'Missing',
+    /^it is not injected: scheduling gate hold\.sidecar-injector\.io\/a holds it/,
+  ],
   ['an invalid annotation', stored('rubbish,default'), plain, 'Plain', /not injected/],
 ];
 

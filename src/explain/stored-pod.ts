@@ -1,4 +1,4 @@
-import { injectedByAnnotation } from '../api/names.ts';
+import { gatePrefix, injectedByAnnotation } from '../api/names.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { CreationFinding } from './explain-creation.ts';
 import type { PodWebhook } from './pod-webhook.ts';
@@ -45,11 +45,23 @@ export function compareStoredPod(
   const expected = [...recreated.injectedBy].sort();
   if (injectedBy.length === 0) {
     if (expected.length === 0) return found('Plain', ', and would not be now');
+    const gate = gateIn(stored);
+    if (gate !== undefined)
+      return found(
+        'Missing',
+        `: scheduling gate ${gate} holds it, because the webhook could not be called when it was created (failurePolicy Hold); the operator replaces it as soon as injection works`,
+      );
     return found('Missing', `: ${whyMissing(stored, recreated, webhooks, namespace)}; ${remedy}`);
   }
   if (expected.length === 0) return found('Leftover', `, and would not be now; ${remedy}`);
   if (expected.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
   return found('Stale', `; now it would be injected by ${expected.join(', ')}; ${remedy}`);
+}
+
+/** Returns our scheduling gate of a pod, if it has one. */
+export function gateIn({ spec }: KubernetesObject): string | undefined {
+  const { schedulingGates = [] } = (spec ?? {}) as { schedulingGates?: readonly { readonly name?: string }[] };
+  return schedulingGates.find(({ name }) => name?.startsWith(gatePrefix))?.name;
 }
 
 /** Returns why the pod has no sidecar. The order of events within one second is unknown. */

@@ -90,6 +90,14 @@ const generated: Readonly<Record<string, { readonly reason: string; readonly mes
     message: 'the pod opts out by annotation, and no label overrides the annotation',
   },
   [matchConditionNames.mirrorPod]: { reason: 'MirrorPod', message: 'the pod is the mirror of a static pod' },
+  [matchConditionNames.replaceable]: {
+    reason: 'Irreplaceable',
+    message: 'the pod cannot be held (failurePolicy Hold), so the other webhook of this pair receives it',
+  },
+  [matchConditionNames.irreplaceable]: {
+    reason: 'Replaceable',
+    message: 'the pod can be held (failurePolicy Hold), so the other webhook of this pair receives it',
+  },
 };
 
 function verdictOf(

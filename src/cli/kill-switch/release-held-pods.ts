@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { gatePrefix, labelNames, managedBy } from '../../api/names.ts';
+import { gateOf, gatePrefix, labelNames, managedBy } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound, isConflict, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
@@ -50,8 +50,8 @@ export async function releaseHeldPods(
   const bindings = all.filter(({ spec }) =>
     selected.has((spec as { policyName?: string } | undefined)?.policyName ?? ''),
   );
-  const isReleased = (gate: string): boolean =>
-    gate.startsWith(gatePrefix) && (isAll || selected.has(gate.slice(gatePrefix.length)));
+  const gates = new Set([...selected].map(gateOf));
+  const isReleased = (gate: string): boolean => gate.startsWith(gatePrefix) && (isAll || gates.has(gate));
   const deleted = keepsPolicies ? [] : [...bindings, ...policies];
   const held = (await heldPods(client, isReleased)).length;
   if (deleted.length + held === 0) return [];

@@ -92,7 +92,10 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     usageFrom: (read) => void (readUsage = read),
     podNotInjected: (injector, reason) => podsNotInjected.inc({ injector, reason }),
     podEventOmitted: () => podEventsOmitted.inc(),
-    held: (injector, pods) => heldPods.set({ injector }, pods),
+    held(injector, pods) {
+      if (pods === 0) heldPods.remove({ injector });
+      else heldPods.set({ injector }, pods);
+    },
     reconciled(injector, outcome, seconds) {
       reconciles.inc({ injector, outcome });
       reconcileSeconds.observe(seconds);

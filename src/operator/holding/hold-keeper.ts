@@ -1,4 +1,4 @@
-import { gatePrefix, replacingAnnotation } from '../../api/names.ts';
+import { gateOf, gatePrefix, replacingAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
@@ -97,8 +97,9 @@ export class HoldKeeper {
     const owners = this.#owners();
     await this.#sweep(owners, leading);
     const states = new Map<string, GateState>();
+    const webhooks = this.#webhooks(owners);
     const stateOf = (gate: string): GateState => {
-      const known = states.get(gate) ?? this.#stateOf(gate.slice(gatePrefix.length), owners);
+      const known = states.get(gate) ?? this.#stateOf(webhooks.get(gate), owners);
       states.set(gate, known);
       return known;
     };
@@ -106,7 +107,7 @@ export class HoldKeeper {
       .list()
       .filter(isHeld)
       .sort((one, other) => one.held.since - other.held.since);
-    this.#count(held, stateOf);
+    this.#count(held, webhooks, stateOf);
     const now = clock.monotonic();
     const uids = new Set(held.flatMap(({ ownerUid }) => ownerUid ?? []));
     for (const pace of this.#paces.values()) {
@@ -147,8 +148,17 @@ export class HoldKeeper {
     }
   }
 
-  #stateOf(webhook: string, owners: ReadonlySet<string>): GateState {
+  /** Returns the names of the webhook configurations that exist or are asked for, by gate. */
+  #webhooks(owners: ReadonlySet<string>): ReadonlyMap<string, string> {
+    const { view } = this.#options;
+    const live = view.mutatingWebhooks.list().map(({ metadata }) => metadata.name ?? '');
+    const policies = view.policies.list().map(({ metadata }) => metadata.name ?? '');
+    return new Map([...owners, ...live, ...policies].map((name) => [gateOf(name), name]));
+  }
+
+  #stateOf(webhook: string | undefined, owners: ReadonlySet<string>): GateState {
     const { view, targets } = this.#options;
+    if (webhook === undefined) return 'gone';
     const live = view.mutatingWebhooks.get(webhook);
     if (live === undefined) return owners.has(webhook) || view.policies.get(webhook) !== undefined ? 'unknown' : 'gone';
     const keysOf = (name: string) =>
@@ -241,12 +251,12 @@ export class HoldKeeper {
   }
 
   /** Counts the held pods of each InjectorConfig, for conditions and metrics. */
-  #count(held: readonly Held[], stateOf: (gate: string) => GateState): void {
+  #count(held: readonly Held[], webhooks: ReadonlyMap<string, string>, stateOf: (gate: string) => GateState): void {
     const { view, metrics, news, clock } = this.#options;
     const counts = new Map<string, HeldCount>();
     for (const { held: pod, metadata } of held) {
       for (const gate of pod.gates.filter((each) => each.startsWith(gatePrefix))) {
-        const webhook = view.mutatingWebhooks.get(gate.slice(gatePrefix.length));
+        const webhook = view.mutatingWebhooks.get(webhooks.get(gate) ?? '');
         const name = webhook && view.isOurs(webhook) ? injectorConfigOf(webhook) : undefined;
         if (name === undefined) continue;
         const known = counts.get(name) ?? { count: 0, since: pod.since, stuck: 0 };
@@ -266,7 +276,8 @@ export class HoldKeeper {
       metrics.held?.(name, count);
       const isNews = (told.count === 0) !== (count === 0);
       if (!isNews && (told.count === count || now - told.at < newsMs)) continue;
-      this.#told.set(name, { count, at: now });
+      if (count === 0) this.#told.delete(name);
+      else this.#told.set(name, { count, at: now });
       news(name);
     }
   }

@@ -37,6 +37,18 @@ describe('podRecord', () => {
 describe('arrivedPod', () => {
   const arrive = (object: KubernetesObject) => arrivedPod(object, podRecord(object), [inject]);
 
+  it('ignores held pods, which will be replaced', () => {
+    const schedulingGates = [{ name: 'hold.sidecar-injector.io/sidecar-injector-blue' }];
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { schedulingGates },
+    };
+    assert.equal(arrive(pod), undefined);
+    assert.notEqual(arrive({ ...pod, spec: { schedulingGates: [{ name: 'example.com/quota' }] } }), undefined);
+  });
+
   it('keeps the fields on which the decision depends', () => {
     const metadata = { labels: { app: 'web' }, annotations: { [inject]: 'false'.padEnd(1000, '!'), other: 'x' } };
     const arrived = arrive(pod(metadata, { hostNetwork: true }));

@@ -1,5 +1,6 @@
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionFacts } from '../../inject/decide.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { podHealth, readySince } from './pod-health.ts';
@@ -44,7 +45,8 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
 
 /**
  * Returns the fields that explain why a pod was not injected; undefined for mirrors of static pods,
- * which no webhook can change, for pods that are being deleted, and for pods with many labels.
+ * which no webhook can change, for held pods, which will be replaced (failurePolicy Hold), for pods
+ * that are being deleted, and for pods with many labels.
  * @param annotationNames the names of the annotations to keep
  */
 export function arrivedPod(
@@ -55,6 +57,7 @@ export function arrivedPod(
   const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
   const { deletionTimestamp, ownerReferences = [], uid = '' } = pod.metadata;
   if (deletionTimestamp !== undefined || Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
+  if (gateIn(pod) !== undefined) return undefined;
   if (Object.keys(labels).length > labelLimit) return undefined;
   const relevant = annotationNames.flatMap((name): [string, string][] => {
     const value = annotations[name];
