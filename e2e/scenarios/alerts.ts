@@ -39,7 +39,10 @@ export const alerts: Scenario = {
     const { client, cluster } = context;
     const promtool = await buildProgram('promtool', (line) => context.say(line));
     const flags = ['--drain-seconds=1', shortLeases];
-    const replicas = await context.startReplicas({ flags, proxied: true }, { operator: { restartWorkloads: true, holdPods: true } });
+    const replicas = await context.startReplicas(
+      { flags, proxied: true },
+      { operator: { restartWorkloads: true, holdPods: true } },
+    );
     const { namespace } = replicas.installation;
     const [first, second, third] = replicas.webhooks.map(({ name }) => name) as [string, string, string];
     const named = { FIRST: first, SECOND: second, THIRD: third, SYSTEM: namespace };
@@ -96,7 +99,10 @@ export const alerts: Scenario = {
         else if (kind === 'RevisionTag') await removeTagAndWebhook(client, metadata.name ?? '');
         else await client.delete(object);
         // Wait until the object's series end, so that they raise no alerts in later cases.
-        const gone = new RegExp(`^injector_(condition|held_pods|serving_certificate)\\S*[/"-]${metadata.name}[".]`, 'm');
+        const gone = new RegExp(
+          `^injector_(condition|held_pods|serving_certificate)\\S*[/"-]${metadata.name}[".]`,
+          'm',
+        );
         await waitFor(`the series of ${metadata.name} to end`, async () => !(await isSeen(gone)));
       }
       context.say(`${each.name}: recorded`);
