@@ -1,5 +1,6 @@
 import { gateOf } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runInjector, clusterFlags } from '../harness/injector-command.ts';
 import { applyObject } from '../harness/apply.ts';
 import { startForeignWebhooks } from '../harness/foreign-webhooks.ts';
@@ -11,7 +12,7 @@ import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { none } from '../harness/wait-for.ts';
-import { deployment } from '../harness/workloads.ts';
+import { deletePods, deployment } from '../harness/workloads.ts';
 import { gatesOf, hasSidecar, podsIn } from './hold/held-workloads.ts';
 import { untilHolding } from './hold/holding.ts';
 
@@ -33,6 +34,7 @@ export const holdSwitch: Scenario = {
     const load = await context.startLoad({ namespace, perSecond: 20, inspect: defectOf });
     const losses = new Losses(context, load, audit);
     await checkDeadReplicas(context, replicas, losses);
+    const foreign = await ForeignLabels.start(context);
     const since = Date.now();
     for (const policy of ['Hold', 'Ignore', 'Hold']) {
       const started = Date.now();
@@ -42,10 +44,10 @@ export const holdSwitch: Scenario = {
     }
     await load.stop();
     const { created } = losses.report(since);
-    await checkForeignLabels(context);
+    const changed = await foreign.check();
     await checkDead(context, replicas);
-    context.measured({ created, lost: 0 });
-    return `${created} pods were created while failurePolicy changed three times, 0 lost or held; after disable, and after an uninstallation, no pod stays held`;
+    context.measured({ created, changed, lost: 0 });
+    return `${created} pods, and ${changed} whose labels another webhook changed, were created while failurePolicy changed three times: 0 lost or held; after disable, and after an uninstallation, no pod stays held`;
   },
 };
 
@@ -55,32 +57,70 @@ function defectOf(pod: Pod) {
   return gates.length > 0 ? ({ kind: 'plain', what: `held by ${gates.join()}` } as const) : markDefect(pod);
 }
 
+/** The milliseconds after which the pods with changed labels are recreated. */
+const roundMs = 1500;
+
 /**
- * Checks pods whose labels a webhook of another product changes after the policy was evaluated. A
- * pod that loses the label is held although no webhook of ours is called: the operator releases it.
- * A pod that gets the label is injected, but cannot be held while no replica runs (docs/hold.md).
+ * Recreates pods whose labels a webhook of another product changes after the policy was evaluated.
+ * A pod that loses the label is held although no webhook of ours is called: the operator releases
+ * it. A pod that gets the label is injected, but cannot be held while no replica runs (docs/hold.md).
  */
-async function checkForeignLabels(context: ScenarioContext): Promise<void> {
-  const { client } = context;
-  const namespace = await context.namespace('foreign', { 'e2e.sidecar-injector.io/foreign': 'true' });
-  const namespaceLabels = { 'e2e.sidecar-injector.io/foreign': 'true' };
-  const patch = ({ metadata: { labels = {} } }: Pod): object[] => {
-    if (labels['app'] === 'loses') return [{ op: 'remove', path: revisionPointer }];
-    return [{ op: 'add', path: revisionPointer, value: name }];
-  };
-  await startForeignWebhooks(context, [{ name: 'aa-labels', namespaceLabels, patch }]);
-  await client.create(deployment(namespace, 'loses', { labels: { 'istio.io/rev': name } }));
-  await client.create(deployment(namespace, 'gets'));
-  await context.check('a pod that lost the label is released, and starts without a sidecar', async () =>
-    (await podsIn(context, namespace)).some(
-      (pod) => isOf(pod, 'loses') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked'),
-    ),
-  );
-  await context.check('a pod that got the label is injected', async () =>
-    (await podsIn(context, namespace)).some(
-      (pod) => isOf(pod, 'gets') && pod.spec.nodeName !== undefined && hasSidecar(pod, 'marked'),
-    ),
-  );
+class ForeignLabels {
+  readonly #context: ScenarioContext;
+  readonly #namespace: string;
+  readonly #stop = new AbortController();
+  readonly #seen = new Set<string>();
+  readonly #bare = new Set<string>();
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(context: ScenarioContext, namespace: string) {
+    this.#context = context;
+    this.#namespace = namespace;
+  }
+
+  static async start(context: ScenarioContext): Promise<ForeignLabels> {
+    const namespaceLabels = { 'e2e.sidecar-injector.io/foreign': 'true' };
+    const namespace = await context.namespace('foreign', namespaceLabels);
+    const patch = ({ metadata: { labels = {} } }: Pod): object[] => {
+      if (labels['app'] === 'loses') return [{ op: 'remove', path: revisionPointer }];
+      return [{ op: 'add', path: revisionPointer, value: name }];
+    };
+    await startForeignWebhooks(context, [{ name: 'aa-labels', namespaceLabels, patch }]);
+    const labels = { 'istio.io/rev': name };
+    await context.client.create(deployment(namespace, 'loses', { replicas: 3, labels }));
+    await context.client.create(deployment(namespace, 'gets', { replicas: 3 }));
+    const foreign = new ForeignLabels(context, namespace);
+    foreign.#running = foreign.#turnOver();
+    return foreign;
+  }
+
+  /** Stops, and checks the pods that were seen. Resolves with their number. */
+  async check(): Promise<number> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#context.checkNow('each pod that got the label from another webhook was injected', () =>
+      none([...this.#bare]),
+    );
+    await this.#context.check('each pod that lost the label runs, and none is held', async () => {
+      const found = await podsIn(this.#context, this.#namespace);
+      const wrong = found.filter((pod) => gatesOf(pod).length > 0 || pod.spec.nodeName === undefined);
+      return found.length === 6 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
+    });
+    return this.#seen.size;
+  }
+
+  async #turnOver(): Promise<void> {
+    const { client } = this.#context;
+    while (!this.#stop.signal.aborted) {
+      await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      for (const pod of await podsIn(this.#context, this.#namespace)) {
+        const { name: podName = '' } = pod.metadata;
+        this.#seen.add(podName);
+        if (isOf(pod, 'gets') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked')) this.#bare.add(podName);
+      }
+      await deletePods(client, this.#namespace);
+    }
+  }
 }
 
 /** Checks commands while pods are held: `disable`, and the commands of an uninstallation. */

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, checkCondition, smallConfig } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -97,6 +98,13 @@ async function createHeld(
   );
   await checkNoneBare(context, namespace, `${prefix} replicas`);
   await checkCondition(context, name, 'Holding', 'pods wait', /^True \(PodsHeld\) \d+ pods wait for the sidecar/);
+  await context.checkNow(`${prefix} replicas: injector status counts the held pods`, async () => {
+    const { errors } = await runInjector(['status', ...clusterFlags(context.cluster)]);
+    return (
+      new RegExp(`^${held.length} pods with scheduling gate hold\\.`, 'm').test(errors) ||
+      Promise.reject(new Error(errors))
+    );
+  });
   return held.length;
 }
 

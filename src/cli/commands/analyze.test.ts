@@ -39,6 +39,7 @@ describe('injector analyze', () => {
     for (const [name, type, status] of [
       ['broken', 'Ready', 'False'],
       ['odd', 'TemplatesDoubtful', 'True'],
+      ['waiting', 'Holding', 'True'],
     ] as const) {
       cluster.addRevision(name);
       const conditions = [{ type, status, reason: 'Why', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' }];
@@ -84,8 +85,9 @@ describe('injector analyze', () => {
       /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
+      /^\/InjectorConfig\/waiting Why: Holding True: Why: so => kubectl describe injectorconfig waiting$/,
       /^mistyped\/Namespace\/mistyped UnknownRevision: .* => kubectl label namespace mistyped istio.io\/rev=prod --overwrite$/,
-      /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod => injector check namespace\/next$/,
+      /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod, waiting => injector check namespace\/next$/,
       /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
       /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable --revision 1-24$/,
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,

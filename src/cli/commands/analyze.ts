@@ -112,8 +112,9 @@ function badCondition({
   status,
 }: InjectorConfig | RevisionTag): Omit<Finding, 'namespace' | 'kind' | 'name'> | undefined {
   const conditions: readonly Condition[] = status?.conditions ?? [];
-  const found = conditions.find(
-    (each) => each.status === (each.type === 'Ready' ? 'False' : each.type === 'TemplatesDoubtful' && 'True'),
+  const badWhenTrue = ['TemplatesDoubtful', 'HoldUnavailable', 'Holding'];
+  const found = conditions.find(({ type, status }) =>
+    type === 'Ready' ? status === 'False' : status === 'True' && badWhenTrue.includes(type),
   );
   if (found === undefined) return undefined;
   const { type, reason, message } = found;

@@ -105,6 +105,24 @@ describe('injector status and revisions', () => {
     assert.deepEqual([unknown.errors, unknown.code], [`error: --namespace: there is no namespace shp; ${advice}`, 2]);
   });
 
+  it('says how many pods are held, and since when, whether or not an operator runs', async () => {
+    const times = ['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'];
+    for (const [index, creationTimestamp] of times.entries()) {
+      cluster.memory.put('pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `held-${index}`, namespace: 'plain', creationTimestamp },
+        spec: { containers: [], schedulingGates: [{ name: 'hold.sidecar-injector.io/sidecar-injector-1-25' }] },
+      });
+    }
+    const { errors } = await injector('status');
+    assert.match(
+      errors,
+      /^3 pods with scheduling gate hold\.sidecar-injector\.io\/sidecar-injector-1-25, the first since 2026-01-01T00:00:00Z: held until/m,
+    );
+    for (const index of times.keys()) cluster.memory.remove('pods', `held-${index}`, 'plain');
+  });
+
   it('exits with 0 when all pods are current', async () => {
     const whole = new RevisionCluster();
     await whole.start();

@@ -1,6 +1,7 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
@@ -10,6 +11,7 @@ import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.
 import { surroundingsOf } from '../check/facts.ts';
 import { readConfigurations } from '../check/read-cluster-facts.ts';
 import { withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { plural } from '../report/write-report.ts';
 import { configOfTag, type Installation, forEachPod, readInstallation } from './installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 
@@ -70,9 +72,24 @@ export async function readUsage(
       statuses: new Set(families.map(({ status }) => status)),
     },
   );
+  const held = new Map<string, { pods: number; since: string }>();
   await forEachPod(client, namespace, (pod) => {
+    countHeld(held, pod);
     const judgements = tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
     if (judgements !== undefined) visit?.(pod, judgements);
   });
+  for (const [gate, { pods, since }] of held) {
+    const wait = `${plural(pods, 'pod')} with scheduling gate ${gate}, the first since ${since}`;
+    notes.push(`${wait}: held until the webhook works (failurePolicy Hold); \`injector release\` lets them start`);
+  }
   return { ...tally.report(), notes };
+}
+
+/** Counts a pod that failurePolicy Hold holds. */
+function countHeld(held: Map<string, { pods: number; since: string }>, pod: KubernetesObject): void {
+  const gate = gateIn(pod);
+  if (gate === undefined) return;
+  const { creationTimestamp = '' } = pod.metadata;
+  const { pods, since } = held.get(gate) ?? { pods: 0, since: creationTimestamp };
+  held.set(gate, { pods: pods + 1, since: creationTimestamp < since ? creationTimestamp : since });
 }
