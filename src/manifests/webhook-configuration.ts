@@ -130,6 +130,16 @@ export function withCaBundle(live: KubernetesObject, caBundlePem: string): Webho
   };
 }
 
+/** Returns a webhook configuration in which no webhook ignores failed calls because of a policy. */
+export function withFallback(configuration: WebhookConfiguration): WebhookConfiguration {
+  const webhooks = configuration.webhooks as { readonly name: string; readonly failurePolicy?: string }[];
+  const fallbacks = new Map(webhooks.map(({ name, failurePolicy }) => [heldPrefix + name, failurePolicy]));
+  return {
+    ...configuration,
+    webhooks: webhooks.map((each) => ({ ...each, failurePolicy: fallbacks.get(each.name) ?? each.failurePolicy })),
+  };
+}
+
 /** A matchCondition of admissionregistration.k8s.io/v1. */
 export interface MatchCondition {
   readonly name: string;

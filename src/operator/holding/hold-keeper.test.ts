@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { json } from '../../kube/testdata/fake-api-server.ts';
 import { gateOf, replacingAnnotation } from '../../api/names.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
@@ -121,6 +122,47 @@ describe('HoldKeeper', () => {
     fixture.cluster.edit('namespaces', 'shop', undefined, ({ metadata }) => (metadata.labels = {}));
     await until(() => JSON.stringify(pod('web-1')?.spec).includes('"schedulingGates":[{"name":"example.com/quota"}]'));
     assert.deepEqual(deletions(), []);
+  });
+
+  it('reads the labels of the namespace before it releases a pod, because its watch may lag', async () => {
+    const labels = { 'istio.io/rev': 'blue', 'kubernetes.io/metadata.name': 'late' };
+    fixture.cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late', labels: {} } });
+    await until(() => held.length === 0);
+    const held1 = put('web-1');
+    fixture.cluster.remove('pods', 'web-1', 'shop');
+    let reads = 0;
+    const isWatch = (method: string, path: string): boolean => method === 'GET' && path === '/api/v1/namespaces';
+    fixture.cluster.faults.push({
+      matches: (method, path) => isWatch(method, path) && (reads += 1) > 0,
+      answer: (response) =>
+        json(response, 200, {
+          metadata: {},
+          items: [
+            { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late', labels, resourceVersion: '999999' } },
+          ],
+        }),
+    });
+    fixture.cluster.put('pods', {
+      ...held1,
+      metadata: { ...held1.metadata, namespace: 'late', name: 'web-2', uid: 'late-uid' },
+    });
+    await until(() => reads > 0);
+    await until(() => fixture.cluster.get('pods', 'web-2', 'late') === undefined);
+    assert.ok(!fixture.cluster.writes.includes('PATCH pods web-2'), 'it was replaced, not released');
+  });
+
+  it('leaves pods alone while a policy of another operator class exists', async () => {
+    fixture.cluster.put('mutatingadmissionpolicies', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name: 'sidecar-injector-foreign' },
+      spec: {},
+    });
+    put('web-1', 'apps/v1/ReplicaSet', 'web', [gateOf('sidecar-injector-foreign')]);
+    for (let turn = 0; turn < 5; turn += 1) await until(() => true).then(pass);
+    assert.ok(JSON.stringify(pod('web-1')?.spec).includes('hold.'));
+    fixture.cluster.remove('mutatingadmissionpolicies', 'sidecar-injector-foreign');
+    await until(() => JSON.stringify(pod('web-1')?.spec).includes('"schedulingGates":[]'));
   });
 
   it('releases pods after their InjectorConfig is paused, and leaves pods of foreign webhooks alone', async () => {

@@ -29,8 +29,8 @@ export interface HoldKeeperOptions extends Pick<
   PassContext,
   'settings' | 'view' | 'targets' | 'reports' | 'metrics' | 'clock' | 'logger'
 > {
-  readonly client: Pick<LeaderClient, 'patch' | 'delete'>;
-  readonly policies: Pick<HoldPolicies, 'follow' | 'names' | 'withdraw'>;
+  readonly client: Pick<LeaderClient, 'list' | 'patch' | 'delete'>;
+  readonly policies: Pick<HoldPolicies, 'follow' | 'names' | 'exists' | 'withdraw'>;
   readonly follow: FollowCollection;
   /** Requests a call of {@link HoldKeeper.pass}. */
   readonly wake: () => void;
@@ -96,17 +96,15 @@ export class HoldKeeper {
     if (!this.#pending.hasSynced || !this.#namespaces.hasSynced) return idleMs;
     const owners = this.#owners();
     await this.#sweep(owners, leading);
-    const states = new Map<string, GateState>();
-    const webhooks = this.#webhooks(owners);
-    const stateOf = (gate: string): GateState => {
-      const known = states.get(gate) ?? this.#stateOf(webhooks.get(gate), owners);
-      states.set(gate, known);
-      return known;
-    };
     const held = this.#pending
       .list()
       .filter(isHeld)
       .sort((one, other) => one.held.since - other.held.since);
+    const webhooks = this.#webhooks(owners);
+    const states = new Map<string, GateState>();
+    for (const gate of new Set(held.flatMap((pod) => pod.held.gates.filter(isOurGate))))
+      states.set(gate, await this.#stateOf(gate, webhooks.get(gate), owners, leading));
+    const stateOf = (gate: string): GateState => states.get(gate) ?? 'unknown';
     this.#count(held, webhooks, stateOf);
     const now = clock.monotonic();
     const uids = new Set(held.flatMap(({ ownerUid }) => ownerUid ?? []));
@@ -117,7 +115,7 @@ export class HoldKeeper {
     let writes = 0;
     for (const pod of held) {
       if (writes >= perPass.writes || leading.aborted) return perPass.pauseMs;
-      for (const gate of pod.held.gates.filter((each) => each.startsWith(gatePrefix))) {
+      for (const gate of pod.held.gates.filter(isOurGate)) {
         if (!(await this.#act(pod, gate, stateOf(gate), leading))) continue;
         writes += 1;
         break;
@@ -156,11 +154,19 @@ export class HoldKeeper {
     return new Map([...owners, ...live, ...policies].map((name) => [gateOf(name), name]));
   }
 
-  #stateOf(webhook: string | undefined, owners: ReadonlySet<string>): GateState {
-    const { view, targets } = this.#options;
-    if (webhook === undefined) return 'gone';
-    const live = view.mutatingWebhooks.get(webhook);
-    if (live === undefined) return owners.has(webhook) || view.policies.get(webhook) !== undefined ? 'unknown' : 'gone';
+  async #stateOf(
+    gate: string,
+    webhook: string | undefined,
+    owners: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<GateState> {
+    const { view, targets, policies } = this.#options;
+    const live = webhook === undefined ? undefined : view.mutatingWebhooks.get(webhook);
+    if (live === undefined) {
+      // The policy of another operator class means that this operator will restore its webhook.
+      const name = webhook ?? gate.slice(gatePrefix.length);
+      return owners.has(name) || (await policies.exists(name, signal)) ? 'unknown' : 'gone';
+    }
     const keysOf = (name: string) =>
       targets.configs().find(({ metadata }) => metadata.name === name)?.spec.webhook.keys;
     const selecting = view.isOurs(live) ? readSelectingWebhook(live, keysOf) : undefined;
@@ -169,8 +175,9 @@ export class HoldKeeper {
     return {
       injectorConfigs: [injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])],
       selects: (labels: Labels, namespace: string) => {
-        const ofNamespace = this.#namespaces.get(namespace)?.metadata.labels ?? {};
-        return selectors.some((pair) => pair.namespace(ofNamespace) && pair.pod(labels));
+        const found = this.#namespaces.get(namespace);
+        const { labels: ofNamespace = {} } = found?.metadata ?? {};
+        return found && selectors.some((pair) => pair.namespace(ofNamespace) && pair.pod(labels));
       },
     };
   }
@@ -182,6 +189,11 @@ export class HoldKeeper {
     const { namespace = '', name = '' } = metadata;
     const action = judgeHeldPod(held, namespace, state);
     if (action === 'Stay') return false;
+    // Before a pod starts without its sidecar, read the labels of its namespace: the watch may lag.
+    if (action === 'Release' && state !== 'gone') {
+      await this.#readNamespace(namespace, signal);
+      if (judgeHeldPod(held, namespace, state) !== 'Release') return false;
+    }
     const owner = action === 'Release' || ownerUid === undefined ? undefined : { uid: ownerUid, namespace };
     const pace = this.#paces.get(gate) ?? new ReplacementPace();
     if (owner !== undefined && typeof state !== 'string') {
@@ -201,6 +213,11 @@ export class HoldKeeper {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     return true;
+  }
+
+  async #readNamespace(name: string, signal: AbortSignal): Promise<void> {
+    const { items } = await this.#options.client.list(namespaces, { fieldSelector: `metadata.name=${name}`, signal });
+    for (const each of items) this.#namespaces.upsert(keptOfNamespace(each));
   }
 
   /** Sends one write, which fails if the pod has changed since it was read. */
@@ -243,11 +260,7 @@ export class HoldKeeper {
       if (isNews) wake();
     });
     follow({ resource: pods, store, keep: pendingPod, fieldSelector: pendingSelector, signal: leading });
-    const keep = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => {
-      const { name = '', labels = {}, resourceVersion = '' } = metadata;
-      return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
-    };
-    follow({ resource: namespaces, store: this.#namespaces, keep, signal: leading });
+    follow({ resource: namespaces, store: this.#namespaces, keep: keptOfNamespace, signal: leading });
   }
 
   /** Counts the held pods of each InjectorConfig, for conditions and metrics. */
@@ -255,7 +268,7 @@ export class HoldKeeper {
     const { view, metrics, news, clock } = this.#options;
     const counts = new Map<string, HeldCount>();
     for (const { held: pod, metadata } of held) {
-      for (const gate of pod.gates.filter((each) => each.startsWith(gatePrefix))) {
+      for (const gate of pod.gates.filter(isOurGate)) {
         const webhook = view.mutatingWebhooks.get(webhooks.get(gate) ?? '');
         const name = webhook && view.isOurs(webhook) ? injectorConfigOf(webhook) : undefined;
         if (name === undefined) continue;
@@ -281,6 +294,15 @@ export class HoldKeeper {
       news(name);
     }
   }
+}
+
+function keptOfNamespace({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
+  const { name = '', labels = {}, resourceVersion = '' } = metadata;
+  return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
+}
+
+function isOurGate(gate: string): boolean {
+  return gate.startsWith(gatePrefix);
 }
 
 type Held = PendingPod & { readonly held: HeldPod };

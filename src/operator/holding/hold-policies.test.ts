@@ -140,6 +140,17 @@ describe('HoldPolicies', () => {
     });
   }
 
+  it('ignores no failed call without the policy while the spec is invalid, and so cannot be applied', async () => {
+    await installed();
+    await seen();
+    await fixture.edit('blue', { webhook: { ...hold, selection: 'Custom' } });
+    assert.equal(failurePolicies(), holding);
+    fixture.cluster.remove('mutatingadmissionpolicies', policy);
+    await seen();
+    await fixture.reconcile('blue');
+    assert.equal(failurePolicies(), holding.replaceAll('Ignore', 'Fail'));
+  });
+
   it('stops ignoring failed calls before it removes the policy', async () => {
     await installed();
     await seen();

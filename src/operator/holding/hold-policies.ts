@@ -78,7 +78,10 @@ export class HoldPolicies {
   finding({ metadata: { name }, spec: { webhook } }: InjectorConfig): Finding {
     if (webhook.failurePolicy !== 'Hold') return no('HoldNotUsed', 'spec.webhook.failurePolicy is not Hold');
     const problem = [...this.#problems.values()].find(({ injectorConfig }) => injectorConfig === name);
-    return problem?.finding ?? no('HoldActive', 'while the webhook cannot be called, replaceable pods are held');
+    if (problem !== undefined) return problem.finding;
+    return this.#options.view.webhooksOf(name).some(isHolding)
+      ? no('HoldActive', 'while the webhook cannot be called, replaceable pods are held')
+      : yes('HoldSwitching', 'no webhook relies on the policy yet');
   }
 
   /** Watches the policies if the API server serves them. Resolves with whether they are listed. */
@@ -99,10 +102,10 @@ export class HoldPolicies {
     signal: AbortSignal,
   ): Promise<HoldDecision> {
     const { name = '' } = desired.metadata;
-    const isHolding = this.#observe(name, live);
+    const isIgnoring = this.#observe(name, live);
     if (target.config.spec.webhook.failurePolicy !== 'Hold') return { isHolding: false };
     try {
-      const step = await this.#step(target, desired, isHolding, into, signal);
+      const step = await this.#step(target, desired, isIgnoring, into, signal);
       if (step === undefined) this.#problems.delete(name);
       else this.#problems.set(name, { injectorConfig: target.config.metadata.name, finding: step.finding });
       return step === undefined ? { isHolding: true } : { isHolding: false, retryAfter: step.retryAfter };
@@ -127,25 +130,45 @@ export class HoldPolicies {
     else await this.#remove(objects, signal);
   }
 
+  /**
+   * Reports whether a live webhook may stay as it is: it ignores no failed call, or its policy
+   * exists and is the one that has been shown to act.
+   */
+  isIntact(live: KubernetesObject): boolean {
+    const { name = '' } = live.metadata;
+    if (!isHolding(live)) return true;
+    const known = this.#proven.get(name);
+    const pairs = ourWebhooksOf(live).filter((each) => each.name?.startsWith(heldPrefix)).length;
+    const isThere = this.#live(name).length === pairs + 1;
+    return isThere && (known === undefined || known.identity === this.#identity(name));
+  }
+
   /** Returns the names of the webhook configurations for which a policy of ours exists. */
   names(): string[] {
     const { view } = this.#options;
     return view.policies.list().flatMap((policy) => (view.isOurs(policy) ? (policy.metadata.name ?? []) : []));
   }
 
+  /** Reads whether a policy of this name exists, also of another operator class. */
+  async exists(name: string, signal: AbortSignal): Promise<boolean> {
+    const resource = resourceKind(this.#version ?? policyVersions[0], 'MutatingAdmissionPolicy');
+    const { items } = await this.#options.client.list(resource, { fieldSelector: `metadata.name=${name}`, signal });
+    return items.length > 0;
+  }
+
   /** Notes whether a live webhook ignores failed calls. */
   #observe(name: string, live: KubernetesObject | undefined): boolean {
-    const isHolding = ourWebhooksOf(live).some((each) => each.name?.startsWith(heldPrefix));
-    if (isHolding) this.#quietSince.delete(name);
+    const isIgnoring = isHolding(live);
+    if (isIgnoring) this.#quietSince.delete(name);
     else if (!this.#quietSince.has(name)) this.#quietSince.set(name, this.#options.clock.monotonic());
-    return isHolding;
+    return isIgnoring;
   }
 
   /** Returns why the webhook may not ignore failed calls yet; undefined if it may. */
   async #step(
     target: WebhookTarget,
     desired: WebhookConfiguration,
-    isHolding: boolean,
+    isIgnoring: boolean,
     into: WriteOutcome,
     signal: AbortSignal,
   ): Promise<HoldObstacle | undefined> {
@@ -153,7 +176,7 @@ export class HoldPolicies {
     const { name = '' } = desired.metadata;
     const obstacle = (await this.#obstacle(signal)) ?? this.#oldReplicas(reports.notHolding());
     // After a restart, a live webhook stays as it is until the policies have been listed.
-    if (isHolding && obstacle === unlisted) throw noAnswer('Unreachable', unlisted.finding.message);
+    if (isIgnoring && obstacle === unlisted) throw noAnswer('Unreachable', unlisted.finding.message);
     if (obstacle !== undefined) {
       const { reason, message } = obstacle.finding;
       return { ...obstacle, finding: yes(reason, `${message}; until then ${fallback(target)}`) };
@@ -161,14 +184,14 @@ export class HoldPolicies {
     const version = this.#version ?? policyVersions[0];
     const objects = holdObjects(desired, target, target.context, version);
     const isSame = this.#isLive(name, objects);
-    if (isHolding && isSame) return undefined;
+    if (isIgnoring && isSame) return undefined;
     const waiting = (what: string, retryAfter: number) => ({
       finding: yes('HoldSwitching', `${what}; until then ${fallback(target)}`),
       retryAfter,
     });
     const text = JSON.stringify(objects);
     const known = this.#proven.get(name);
-    if (isHolding) {
+    if (isIgnoring) {
       // Restore at once, but without a gap, what another client has changed or deleted.
       if (known?.text === text) await this.#apply(objects, into, signal);
       return waiting('the policy changes once every API server uses the fallback', propagationMs);
@@ -298,6 +321,11 @@ const unlisted: HoldObstacle = {
   finding: yes('HoldSwitching', 'the policies have not been listed yet'),
   retryAfter: 200,
 };
+
+/** Reports whether a webhook configuration ignores failed calls, because a policy holds pods. */
+function isHolding(configuration: KubernetesObject | undefined): boolean {
+  return ourWebhooksOf(configuration).some((each) => each.name?.startsWith(heldPrefix));
+}
 
 function policyNameOf(spec: unknown): string | undefined {
   return (spec as { policyName?: string } | undefined)?.policyName;

@@ -72,15 +72,10 @@ describe('judgeHeldPod', () => {
     ['that no webhook selects', { owner: replicaSet }, { ...selecting, selects: () => false }, 'Release'],
     ['whose webhook is gone', { owner: replicaSet }, 'gone', 'Release'],
     ['whose webhook will be restored', { owner: replicaSet }, 'unknown', 'Stay'],
+    ['in a namespace that is not known yet', { owner: replicaSet }, { ...selecting, selects: () => undefined }, 'Stay'],
     [
-      'that is injected',
-      { owner: replicaSet, annotations: { 'sidecar-injector.io/config': 'logs.00000000,hello.01234567' } },
-      selecting,
-      'Release',
-    ],
-    [
-      'that only another family has injected',
-      { owner: replicaSet, annotations: { 'sidecar-injector.io/config': 'hello-2.01234567' } },
+      'whose template has the annotation of an injected pod',
+      { owner: replicaSet, annotations: { 'sidecar-injector.io/config': 'hello.01234567' } },
       selecting,
       'Delete',
     ],

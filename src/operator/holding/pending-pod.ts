@@ -1,4 +1,4 @@
-import { gatePrefix, injectedByAnnotation, replacingAnnotation } from '../../api/names.ts';
+import { gatePrefix, replacingAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { jobLabels } from '../../manifests/replaceable-pods.ts';
 import type { Labels } from '../../selection/label-selector.ts';
@@ -18,8 +18,6 @@ export interface HeldPod {
   readonly ownerKind: string | undefined;
   /** Whether the operator has separated the pod from its Job. */
   readonly isSeparated: boolean;
-  /** The names of the InjectorConfigs that injected the pod. */
-  readonly injectedBy: readonly string[];
   /** The creation time, in milliseconds since 1970. */
   readonly since: number;
 }
@@ -43,7 +41,6 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
           labels,
           ownerKind: owner && `${owner.apiVersion}/${owner.kind}`,
           isSeparated: annotations[replacingAnnotation] !== undefined && jobLabels.every((each) => !(each in labels)),
-          injectedBy: (annotations[injectedByAnnotation] ?? '').split(',').map((each) => each.split('.', 1)[0] ?? ''),
           since: Date.parse(creationTimestamp),
         }
       : undefined,
@@ -59,8 +56,8 @@ export type GateState =
   | {
       /** The InjectorConfigs whose sidecars the webhook injects. */
       readonly injectorConfigs: readonly string[];
-      /** Reports whether the live selectors select a pod in its namespace. */
-      readonly selects: (pod: Labels, namespace: string) => boolean;
+      /** Reports whether the live selectors select a pod; undefined if its namespace is unknown. */
+      readonly selects: (pod: Labels, namespace: string) => boolean | undefined;
     };
 
 /** What to do with a held pod. `Stay` needs an action by a user, or waits for a change. */
@@ -69,15 +66,16 @@ export type HeldAction = 'Release' | 'Delete' | 'SeparateFromJob' | 'Stay';
 const deletable: readonly (string | undefined)[] = ['apps/v1/ReplicaSet', 'apps/v1/StatefulSet', 'apps/v1/DaemonSet'];
 
 /**
- * Decides about a held pod and one of its gates. A pod that no webhook selects any more, or that is
- * already injected, is released; any other pod is replaced, if its controller creates another one.
+ * Decides about a held pod and one of its gates. A pod that no webhook selects any more is
+ * released; any other pod is replaced, if its controller creates another one. An annotation does
+ * not prove that a pod is injected, because authors can write it into a template.
  */
 export function judgeHeldPod(pod: HeldPod, namespace: string, gate: GateState): HeldAction {
   if (pod.isSeparated && pod.ownerKind === undefined) return 'Delete';
   if (gate === 'gone') return 'Release';
   if (gate === 'unknown') return 'Stay';
-  if (!gate.selects(pod.labels, namespace)) return 'Release';
-  if (gate.injectorConfigs.some((name) => pod.injectedBy.includes(name))) return 'Release';
+  const isSelected = gate.selects(pod.labels, namespace);
+  if (isSelected !== true) return isSelected === undefined ? 'Stay' : 'Release';
   if (deletable.includes(pod.ownerKind)) return 'Delete';
   return pod.ownerKind === 'batch/v1/Job' && !pod.isSeparated ? 'SeparateFromJob' : 'Stay';
 }

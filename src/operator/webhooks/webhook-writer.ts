@@ -7,6 +7,7 @@ import {
   type WebhookConfiguration,
   webhookName,
   withCaBundle,
+  withFallback,
 } from '../../manifests/webhook-configuration.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
@@ -39,7 +40,7 @@ export interface WrittenWebhook {
 export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
   readonly objects: ObjectWriter;
   readonly check: ReachabilityCheck;
-  readonly holds: Pick<HoldPolicies, 'prepare' | 'withdraw'>;
+  readonly holds: Pick<HoldPolicies, 'prepare' | 'isIntact' | 'withdraw'>;
 }
 
 /**
@@ -145,7 +146,9 @@ export class WebhookWriter {
     signal: AbortSignal,
   ): Promise<boolean> {
     if (live === undefined || caBundlePem === undefined || caBundlePem === '') return false;
-    return this.#write(withCaBundle(live, caBundlePem), live, into, signal);
+    const kept = withCaBundle(live, caBundlePem);
+    const isIntact = this.#options.holds.isIntact(live);
+    return this.#write(isIntact ? kept : withFallback(kept), live, into, signal);
   }
 
   /** See `ObjectWriter.remove`. Then removes the policy that holds pods of this webhook. */
