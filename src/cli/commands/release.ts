@@ -57,7 +57,12 @@ async function releaseOwned(client: ApiClient, owner: string, isDryRun: boolean)
     await client.delete({ ...webhook, metadata: { name: owner } }).catch(ignoreNotFound);
     await poll(collectionSeconds, async () => (await owned()).length === 0);
   }
-  return releaseHeldPods(client, { isAll: false, isSelected: isOwned, names, keepsPolicies: true }, isDryRun);
+  const wereDeleted = names.length > 0;
+  return releaseHeldPods(
+    client,
+    { isAll: false, isSelected: isOwned, names, keepsPolicies: true, wereDeleted },
+    isDryRun,
+  );
 }
 
 function nameOf({ metadata }: KubernetesObject): string {

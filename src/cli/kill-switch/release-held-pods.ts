@@ -26,6 +26,8 @@ export interface ReleasedWebhooks {
   readonly names: readonly string[];
   /** Whether to keep the policies, which hold new pods. */
   readonly keepsPolicies?: boolean;
+  /** Whether policies were deleted just now, so that API servers may still add gates. */
+  readonly wereDeleted?: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ const times = { quietMs: 2500, intervalMs: 500, mostMs: 30_000 };
  */
 export async function releaseHeldPods(
   client: ApiClient,
-  { isAll, isSelected, names, keepsPolicies = false }: ReleasedWebhooks,
+  { isAll, isSelected, names, keepsPolicies = false, wereDeleted = false }: ReleasedWebhooks,
   isDryRun: boolean,
 ): Promise<Change[]> {
   const all = await listHoldPolicies(client);
@@ -54,7 +56,7 @@ export async function releaseHeldPods(
   const isReleased = (gate: string): boolean => gate.startsWith(gatePrefix) && (isAll || gates.has(gate));
   const deleted = keepsPolicies ? [] : [...bindings, ...policies];
   const held = (await heldPods(client, isReleased)).length;
-  if (deleted.length + held === 0) return [];
+  if (deleted.length + held === 0 && !wereDeleted) return [];
   if (isDryRun) {
     const lines = deleted.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}: would be deleted`);
     return [...lines, `${plural(held, 'held pod')}: would be released`].map((line) => ({ line }));

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /** The requests that reconcilers send. */
-export type LeaderClient = Pick<ApiClient, 'find' | 'list' | 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
+export type LeaderClient = Pick<ApiClient, 'find' | 'list' | 'listAll' | 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
 
 /**
  * Returns a client that checks the Lease against our own clock before each write. A process that
@@ -18,6 +18,7 @@ export function whileLeading(client: LeaderClient, holdsLease: () => boolean): L
   return {
     find: client.find.bind(client),
     list: client.list.bind(client),
+    listAll: client.listAll.bind(client),
     create: (object, options) => write(() => client.create(object, options)),
     replace: (object, options) => write(() => client.replace(object, options)),
     apply: (object, options) => write(() => client.apply(object, options)),

@@ -202,18 +202,58 @@ describe('HoldKeeper', () => {
     put('web-1');
     await until(() => pod('web-1') === undefined);
     put('web-2', 'apps/v1/ReplicaSet', 'web-1-owner', []);
+  });
+
+  for (const code of [403, 422, 500]) {
+    it(`goes on with other pods if the API server refuses to change one with ${code}, and says so`, async () => {
+      const isRefused = (method: string, path: string): boolean => method === 'DELETE' && path.includes('/pods/web-1');
+      fixture.cluster.fail(isRefused, code, 'Refused', 'a policy of this namespace denies it');
+      put('web-1');
+      put('web-2');
+      await until(() => pod('web-2') === undefined);
+      assert.ok(pod('web-1'));
+      await pass();
+      await fixture.reconcile('blue');
+      fixture.says('blue', 'Holding', /the API server refused the write: a policy of this namespace denies it$/);
+      fixture.cluster.faults.length = 0;
+      put('web-3', 'apps/v1/ReplicaSet', 'web-2-owner', []);
+      await fixture.clock.advance(30_000);
+      await until(() => pod('web-1') === undefined);
+    });
+  }
+
+  it('stops at an answer that is not about a pod', async () => {
     fixture.cluster.fail(
       (method, path) => method === 'DELETE' && path.includes('/pods/'),
-      500,
-      'InternalError',
-      'broken',
+      429,
+      'TooMany',
+      'slow down',
       1,
     );
-    put('web-3', 'apps/v1/ReplicaSet', 'third');
+    put('web-1');
     await assert.rejects(
-      until(() => pod('web-3') === undefined),
-      /broken/,
+      until(() => pod('web-1') === undefined),
+      /slow down/,
     );
+  });
+
+  it('tries workloads without failures first', async () => {
+    put('broken-1', 'apps/v1/ReplicaSet', 'broken');
+    await until(() => deletions().length === 1);
+    put('broken-2', 'apps/v1/ReplicaSet', 'broken');
+    put('web-1');
+    await until(() => deletions().length === 2);
+    assert.deepEqual(deletions(), ['broken-1', 'web-1']);
+  });
+
+  it('releases all gates that nothing needs with one write', async () => {
+    put('web-1', 'apps/v1/ReplicaSet', 'web', [
+      gateOf('sidecar-injector-x'),
+      'example.com/quota',
+      gateOf('sidecar-injector-y'),
+    ]);
+    await until(() => JSON.stringify(pod('web-1')?.spec).includes('"schedulingGates":[{"name":"example.com/quota"}]'));
+    assert.equal(fixture.cluster.writes.filter((each) => each === 'PATCH pods web-1').length, 1);
   });
 
   it('removes a policy that a crash left behind', async () => {

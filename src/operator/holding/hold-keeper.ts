@@ -1,6 +1,6 @@
-import { gateOf, gatePrefix, replacingAnnotation } from '../../api/names.ts';
+import { gateOf, replacingAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { jobLabels } from '../../manifests/replaceable-pods.ts';
 import { webhookName } from '../../manifests/webhook-configuration.ts';
@@ -17,7 +17,9 @@ import { manifestContext, resyncMs } from '../settings.ts';
 import type { HoldPolicies } from './hold-policies.ts';
 import {
   type GateState,
+  type HeldAction,
   type HeldPod,
+  isOurGate,
   judgeHeldPod,
   type PendingPod,
   pendingPod,
@@ -30,7 +32,7 @@ export interface HoldKeeperOptions extends Pick<
   'settings' | 'view' | 'targets' | 'reports' | 'metrics' | 'clock' | 'logger'
 > {
   readonly client: Pick<LeaderClient, 'list' | 'patch' | 'delete'>;
-  readonly policies: Pick<HoldPolicies, 'follow' | 'names' | 'exists' | 'withdraw'>;
+  readonly policies: Pick<HoldPolicies, 'follow' | 'names' | 'allNames' | 'withdraw'>;
   readonly follow: FollowCollection;
   /** Requests a call of {@link HoldKeeper.pass}. */
   readonly wake: () => void;
@@ -45,6 +47,8 @@ interface HeldCount {
   since: number;
   /** The number of pods that no controller replaces. */
   stuck: number;
+  /** Why a pod could not be released or replaced. */
+  refusal?: string | undefined;
 }
 
 /** The maximum number of writes of a pass, and the pause until the next pass, in milliseconds. */
@@ -53,6 +57,8 @@ const perPass = { writes: 50, pauseMs: 250 };
 const idleMs = 1000;
 /** How often the status may show another number of held pods, in milliseconds. */
 const newsMs = 5000;
+/** How long to leave a pod alone after the API server refused to change it, in milliseconds. */
+const refusedMs = 30_000;
 
 /**
  * Looks after held pods while this process leads. Releases those that need no sidecar any more, and
@@ -65,6 +71,8 @@ export class HoldKeeper {
   #namespaces = new ObjectStore();
   #leading: AbortSignal | undefined;
   readonly #paces = new Map<string, ReplacementPace>();
+  /** The pods whose change the API server refused, by uid. */
+  readonly #refused = new Map<string, { readonly until: number; readonly message: string }>();
   #counts = new Map<string, HeldCount>();
   /** The number of held pods in the last requested status, and when it was requested. */
   readonly #told = new Map<string, { readonly count: number; readonly at: number }>();
@@ -77,15 +85,17 @@ export class HoldKeeper {
   finding(injectorConfig: string): Finding {
     const held = this.#counts.get(injectorConfig);
     if (held === undefined) return no('NoPodHeld', 'no pod waits for its sidecar');
-    const { count, since, stuck } = held;
+    const { count, since, stuck, refusal } = held;
     const isServed = this.#options.reports.replicas(injectorConfig).length > 0;
     const why = isServed
       ? 'the operator replaces them as soon as the API server reaches the webhook'
       : 'no replica of the webhook is running; the operator replaces them as soon as one serves the configuration';
     const orphans = stuck === 0 ? '' : `; ${stuck} of them have no controller that replaces them: delete these pods`;
+    const refused =
+      refusal === undefined ? '' : `; for at least one of them, the API server refused the write: ${refusal}`;
     const pods = count === 1 ? '1 pod waits' : `${count} pods wait`;
     const from = new Date(since).toISOString().replace(/\.\d+Z$/, 'Z');
-    return yes('PodsHeld', `${pods} for the sidecar, the first since ${from}: ${why}${orphans}`);
+    return yes('PodsHeld', `${pods} for the sidecar, the first since ${from}: ${why}${orphans}${refused}`);
   }
 
   /** Releases and replaces pods. Resolves with the milliseconds until the next pass. */
@@ -100,26 +110,22 @@ export class HoldKeeper {
       .list()
       .filter(isHeld)
       .sort((one, other) => one.held.since - other.held.since);
-    const webhooks = this.#webhooks(owners);
-    const states = new Map<string, GateState>();
-    for (const gate of new Set(held.flatMap((pod) => pod.held.gates.filter(isOurGate))))
-      states.set(gate, await this.#stateOf(gate, webhooks.get(gate), owners, leading));
-    const stateOf = (gate: string): GateState => states.get(gate) ?? 'unknown';
-    this.#count(held, webhooks, stateOf);
+    const stateOf = await this.#states(held, owners, leading);
+    this.#count(held, stateOf);
     const now = clock.monotonic();
     const uids = new Set(held.flatMap(({ ownerUid }) => ownerUid ?? []));
     for (const pace of this.#paces.values()) {
       pace.expire(now);
       pace.keepOnly(uids);
     }
+    for (const [uid, { until }] of this.#refused) if (now >= until) this.#refused.delete(uid);
+    const failures = ({ ownerUid = '' }: Held): number =>
+      Math.max(0, ...[...this.#paces.values()].map((pace) => pace.failuresOf(ownerUid)));
     let writes = 0;
-    for (const pod of held) {
+    for (const pod of held.sort((one, other) => failures(one) - failures(other))) {
       if (writes >= perPass.writes || leading.aborted) return perPass.pauseMs;
-      for (const gate of pod.held.gates.filter(isOurGate)) {
-        if (!(await this.#act(pod, gate, stateOf(gate), leading))) continue;
-        writes += 1;
-        break;
-      }
+      if (this.#refused.has(pod.metadata.uid ?? '')) continue;
+      if (await this.#act(pod, stateOf, leading)) writes += 1;
     }
     if (held.length === 0) return idleMs * 10;
     return writes > 0 ? perPass.pauseMs : idleMs;
@@ -146,34 +152,38 @@ export class HoldKeeper {
     }
   }
 
-  /** Returns the names of the webhook configurations that exist or are asked for, by gate. */
-  #webhooks(owners: ReadonlySet<string>): ReadonlyMap<string, string> {
-    const { view } = this.#options;
-    const live = view.mutatingWebhooks.list().map(({ metadata }) => metadata.name ?? '');
-    const policies = view.policies.list().map(({ metadata }) => metadata.name ?? '');
-    return new Map([...owners, ...live, ...policies].map((name) => [gateOf(name), name]));
-  }
-
-  async #stateOf(
-    gate: string,
-    webhook: string | undefined,
+  /** Returns what is known about the webhooks of all gates of held pods. */
+  async #states(
+    held: readonly Held[],
     owners: ReadonlySet<string>,
     signal: AbortSignal,
-  ): Promise<GateState> {
-    const { view, targets, policies } = this.#options;
-    const live = webhook === undefined ? undefined : view.mutatingWebhooks.get(webhook);
-    if (live === undefined) {
-      // The policy of another operator class means that this operator will restore its webhook.
-      const name = webhook ?? gate.slice(gatePrefix.length);
-      return owners.has(name) || (await policies.exists(name, signal)) ? 'unknown' : 'gone';
-    }
+  ): Promise<(gate: string) => GateState> {
+    const { view, policies } = this.#options;
+    const live = new Map(view.mutatingWebhooks.list().map((each) => [gateOf(each.metadata.name ?? ''), each]));
+    const gates = new Set(held.flatMap((pod) => pod.held.gates.filter(isOurGate)));
+    // A policy without its webhook means that its operator, perhaps another one, will restore it.
+    const areAllLive = [...gates].every((gate) => live.has(gate));
+    const kept = areAllLive ? [] : [...owners, ...(await policies.allNames(signal))];
+    const keptGates = new Set(kept.map(gateOf));
+    const states = [...gates].map((gate): [string, GateState] => {
+      const webhook = live.get(gate);
+      if (webhook !== undefined) return [gate, this.#stateOf(webhook)];
+      return [gate, keptGates.has(gate) ? 'unknown' : 'gone'];
+    });
+    const known = new Map(states);
+    return (gate) => known.get(gate) ?? 'unknown';
+  }
+
+  #stateOf(webhook: KubernetesObject): GateState {
+    const { view, targets } = this.#options;
     const keysOf = (name: string) =>
       targets.configs().find(({ metadata }) => metadata.name === name)?.spec.webhook.keys;
-    const selecting = view.isOurs(live) ? readSelectingWebhook(live, keysOf) : undefined;
+    const selecting = view.isOurs(webhook) ? readSelectingWebhook(webhook, keysOf) : undefined;
     if (selecting === undefined) return 'unknown';
-    const { injectorConfig, canary, selectors } = selecting;
+    const { injectorConfig, canary, selectors, keys } = selecting;
     return {
       injectorConfigs: [injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])],
+      inject: keys.inject,
       selects: (labels: Labels, namespace: string) => {
         const found = this.#namespaces.get(namespace);
         const { labels: ofNamespace = {} } = found?.metadata ?? {};
@@ -183,17 +193,20 @@ export class HoldKeeper {
   }
 
   /** Acts on a pod. Resolves with whether a write was sent. */
-  async #act(pod: Held, gate: string, state: GateState, signal: AbortSignal): Promise<boolean> {
+  async #act(pod: Held, stateOf: (gate: string) => GateState, signal: AbortSignal): Promise<boolean> {
     const { clock, reports, logger } = this.#options;
     const { metadata, held, ownerUid } = pod;
-    const { namespace = '', name = '' } = metadata;
-    const action = judgeHeldPod(held, namespace, state);
-    if (action === 'Stay') return false;
+    const { namespace = '', name = '', uid = '' } = metadata;
+    const gates = held.gates.filter(isOurGate);
+    const actionOf = (gate: string): HeldAction => judgeHeldPod(held, namespace, stateOf(gate));
     // Before a pod starts without its sidecar, read the labels of its namespace: the watch may lag.
-    if (action === 'Release' && state !== 'gone') {
+    if (gates.some((gate) => actionOf(gate) === 'Release' && stateOf(gate) !== 'gone'))
       await this.#readNamespace(namespace, signal);
-      if (judgeHeldPod(held, namespace, state) !== 'Release') return false;
-    }
+    const released = gates.filter((gate) => actionOf(gate) === 'Release');
+    const gate = released[0] ?? gates.find((each) => actionOf(each) !== 'Stay');
+    if (gate === undefined) return false;
+    const action = actionOf(gate);
+    const state = stateOf(gate);
     const owner = action === 'Release' || ownerUid === undefined ? undefined : { uid: ownerUid, namespace };
     const pace = this.#paces.get(gate) ?? new ReplacementPace();
     if (owner !== undefined && typeof state !== 'string') {
@@ -206,37 +219,48 @@ export class HoldKeeper {
     }
     logger.debug('held pod', { namespace, name, action });
     try {
-      await this.#write(pod, gate, action, signal);
+      if (action === 'Release') await this.#release(pod, released, signal);
+      else if (action === 'Delete') await this.#delete(pod, signal);
+      else await this.#separate(pod, signal);
     } catch (error) {
       if (owner !== undefined) pace.cancel(owner);
-      // The pod has changed or is gone; the watch delivers this.
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      if (!(error instanceof ApiError) || !isOfPod(error)) throw error;
+      // The pod has changed or is gone, which the watch delivers; or its write is refused, for
+      // example by a policy in its namespace. Other pods must not wait for it.
+      const { code, message } = error;
+      if (code === 404 || code === 409) return true;
+      this.#refused.set(uid, { until: clock.monotonic() + refusedMs, message: message.slice(0, 300) });
+      logger.warn('cannot release or replace a held pod', { namespace, name, action, error: message });
     }
     return true;
+  }
+
+  async #release(pod: Held, released: readonly string[], signal: AbortSignal): Promise<void> {
+    const schedulingGates = pod.held.gates.filter((each) => !released.includes(each)).map((name) => ({ name }));
+    await this.#patch(pod, {}, { spec: { schedulingGates } }, signal);
+  }
+
+  async #delete(pod: Held, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = pod.metadata;
+    await this.#options.client.delete(pod, { uid, resourceVersion, signal });
+    this.#pending.remove(pod);
+  }
+
+  async #separate(pod: Held, signal: AbortSignal): Promise<void> {
+    const labels = Object.fromEntries(jobLabels.map((each) => [each, null]));
+    await this.#patch(pod, { labels, annotations: { [replacingAnnotation]: pod.ownerUid } }, {}, signal);
+  }
+
+  /** Sends a patch that fails if the pod has changed since it was read. */
+  async #patch(pod: Held, metadata: object, fields: object, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = pod.metadata;
+    const body = { metadata: { uid, resourceVersion, ...metadata }, ...fields };
+    this.#pending.upsert(pendingPod(await this.#options.client.patch(pod, 'merge', body, { signal })));
   }
 
   async #readNamespace(name: string, signal: AbortSignal): Promise<void> {
     const { items } = await this.#options.client.list(namespaces, { fieldSelector: `metadata.name=${name}`, signal });
     for (const each of items) this.#namespaces.upsert(keptOfNamespace(each));
-  }
-
-  /** Sends one write, which fails if the pod has changed since it was read. */
-  async #write(pod: Held, gate: string, action: 'Release' | 'Delete' | 'SeparateFromJob', signal: AbortSignal) {
-    const { client } = this.#options;
-    const { uid, resourceVersion } = pod.metadata;
-    if (action === 'Delete') {
-      await client.delete(pod, { uid, resourceVersion, signal });
-      this.#pending.remove(pod);
-      return;
-    }
-    const precondition = { uid, resourceVersion };
-    const schedulingGates = pod.held.gates.filter((each) => each !== gate).map((name) => ({ name }));
-    const labels = Object.fromEntries(jobLabels.map((each) => [each, null]));
-    const patch =
-      action === 'Release'
-        ? { metadata: precondition, spec: { schedulingGates } }
-        : { metadata: { ...precondition, labels, annotations: { [replacingAnnotation]: pod.ownerUid } } };
-    this.#pending.upsert(pendingPod(await client.patch(pod, 'merge', patch, { signal })));
   }
 
   /** Watches pods without a node, and namespaces, until this process stops leading. */
@@ -264,19 +288,25 @@ export class HoldKeeper {
   }
 
   /** Counts the held pods of each InjectorConfig, for conditions and metrics. */
-  #count(held: readonly Held[], webhooks: ReadonlyMap<string, string>, stateOf: (gate: string) => GateState): void {
+  #count(held: readonly Held[], stateOf: (gate: string) => GateState): void {
     const { view, metrics, news, clock } = this.#options;
     const counts = new Map<string, HeldCount>();
+    const injectors = new Map(
+      view.mutatingWebhooks
+        .list()
+        .filter((each) => view.isOurs(each))
+        .map((each) => [gateOf(each.metadata.name ?? ''), injectorConfigOf(each)]),
+    );
     for (const { held: pod, metadata } of held) {
       for (const gate of pod.gates.filter(isOurGate)) {
-        const webhook = view.mutatingWebhooks.get(webhooks.get(gate) ?? '');
-        const name = webhook && view.isOurs(webhook) ? injectorConfigOf(webhook) : undefined;
+        const name = injectors.get(gate);
         if (name === undefined) continue;
         const known = counts.get(name) ?? { count: 0, since: pod.since, stuck: 0 };
         known.count += 1;
         const isSelected = typeof stateOf(gate) !== 'string';
         if (isSelected && judgeHeldPod(pod, metadata.namespace ?? '', stateOf(gate)) === 'Stay' && !pod.isSeparated)
           known.stuck += 1;
+        known.refusal ??= this.#refused.get(metadata.uid ?? '')?.message;
         counts.set(name, known);
       }
     }
@@ -301,8 +331,9 @@ function keptOfNamespace({ apiVersion, kind, metadata }: KubernetesObject): Kube
   return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
 }
 
-function isOurGate(gate: string): boolean {
-  return gate.startsWith(gatePrefix);
+/** Reports whether an error is about one pod, not about the API server, the Lease or our token. */
+function isOfPod({ code, reason }: ApiError): boolean {
+  return code >= 400 && code !== 401 && code !== 429 && reason !== 'NotLeading';
 }
 
 type Held = PendingPod & { readonly held: HeldPod };

@@ -89,6 +89,75 @@ describe('HoldPolicies', () => {
     );
   });
 
+  it('does not touch the webhooks of tags in a new process before the policies are listed', async () => {
+    await installed();
+    fixture.cluster.put('revisiontags', {
+      apiVersion: 'sidecar-injector.io/v1alpha1',
+      kind: 'RevisionTag',
+      metadata: { name: 'prod' },
+      spec: { revision: 'blue' },
+    });
+    await fixture.reconcile('blue', 'prod');
+    await fixture.later(5000, 'blue');
+    await fixture.reconcileTag('prod');
+    const tag = (): string =>
+      fixture
+        .webhooks('tag-prod')
+        .map(({ failurePolicy }) => failurePolicy)
+        .join();
+    assert.equal(tag(), 'Fail,Ignore,Fail,Ignore');
+    fixture.restart({ holdPods: true });
+    await fixture.reconcileTag('prod');
+    assert.equal(tag(), 'Fail,Ignore,Fail,Ignore');
+  });
+
+  it('repeats the proof after some minutes, and uses the fallback if the policy acts no more', async () => {
+    await installed();
+    await seen();
+    const proofs = (): number =>
+      fixture.cluster.writes.filter((each) => each === 'DELETE mutatingadmissionpolicies sidecar-injector-probe-blue')
+        .length;
+    await fixture.later(290_000, 'blue');
+    assert.equal(proofs(), 1);
+    await fixture.later(10_000, 'blue');
+    assert.deepEqual([proofs(), failurePolicies()], [2, holding]);
+    fixture.cluster.answersProbes = false;
+    await fixture.clock.advance(300_000);
+    await fixture.caughtUp();
+    const done: unknown[] = [];
+    const pass = fixture.passNow('blue').then((wait) => done.push(wait));
+    while (done.length === 0) await fixture.clock.advance(100);
+    await pass;
+    assert.equal(failurePolicies(), failing);
+    fixture.says('blue', 'HoldUnavailable', /^True\/PolicyInactive/);
+  });
+
+  it('uses the fallback when the API server stops serving policies', async () => {
+    await installed();
+    await seen();
+    fixture.cluster.fail((_method, path) => path.includes('mutatingadmissionpolic'), 404, 'NotFound', 'not served');
+    await fixture.later(300_000, 'blue');
+    assert.equal(failurePolicies(), failing);
+    await fixture.later(60_000, 'blue');
+    fixture.says('blue', 'HoldUnavailable', /^True\/HoldNotServed/);
+  });
+
+  it('uses the fallback even if a changed policy cannot be restored', async () => {
+    await installed();
+    await seen();
+    fixture.cluster.remove('mutatingadmissionpolicies', policy);
+    await seen();
+    fixture.cluster.fail(
+      (method, path) => method === 'PATCH' && path.includes('/mutatingadmissionpolicies/'),
+      500,
+      'Broken',
+      'no',
+      1,
+    );
+    await fixture.reconcile('blue');
+    assert.equal(failurePolicies(), failing);
+  });
+
   it('uses the fallback while the selectors of the policy change', async () => {
     await installed();
     await seen();

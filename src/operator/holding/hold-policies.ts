@@ -34,7 +34,7 @@ export interface HoldPoliciesOptions extends Pick<
   PassContext,
   'settings' | 'view' | 'owned' | 'reports' | 'clock' | 'logger'
 > {
-  readonly client: Pick<LeaderClient, 'create' | 'list'>;
+  readonly client: Pick<LeaderClient, 'create' | 'list' | 'listAll'>;
   /** Keeps a store in sync with our objects of a kind. */
   readonly follow: (resource: ResourceKind, store: ObjectStore) => void;
   /** Returns a new unpredictable text. */
@@ -47,8 +47,11 @@ export interface HoldPoliciesOptions extends Pick<
  * `policyRefreshInterval`), after its watch has delivered them.
  */
 const propagationMs = 5000;
-/** How long a dry run may take to show that a policy acts, and the interval of attempts, in ms. */
-const proof = { timeoutMs: 5000, intervalMs: 100 };
+/**
+ * How long a dry run may take to show that a policy acts, the interval of attempts, and the age at
+ * which a proof is repeated, in milliseconds.
+ */
+const proof = { timeoutMs: 5000, intervalMs: 100, repeatMs: 300_000 };
 /** How long to wait for the first list of the policies, in milliseconds. */
 const listingMs = 1000;
 /** How long to wait before trying again what only an administrator can change, in milliseconds. */
@@ -66,7 +69,10 @@ export class HoldPolicies {
   /** Why Hold is not available, by metadata.name of the webhook configuration. */
   readonly #problems = new Map<string, { readonly injectorConfig: string; readonly finding: Finding }>();
   /** The identity of the policy objects that have been shown to act, and since when. */
-  readonly #proven = new Map<string, { readonly identity: string; readonly text: string; readonly at: number }>();
+  readonly #proven = new Map<string, Proof>();
+  /** The names of the probe policies of proofs in progress. */
+  readonly #proving = new Set<string>();
+  #followed = false;
   /** Since when each live webhook ignores no failed call, as this process saw it. */
   readonly #quietSince = new Map<string, number>();
 
@@ -110,7 +116,9 @@ export class HoldPolicies {
       else this.#problems.set(name, { injectorConfig: target.config.metadata.name, finding: step.finding });
       return step === undefined ? { isHolding: true } : { isHolding: false, retryAfter: step.retryAfter };
     } catch (error) {
-      if (!(error instanceof ApiError) || ![403, 422].includes(error.code)) throw error;
+      if (!(error instanceof ApiError) || ![403, 404, 422].includes(error.code)) throw error;
+      // The API server may have stopped serving policies.
+      if (error.code === 404) this.#version = undefined;
       const finding = yes('PolicyRefused', `${error.message}; until then ${fallback(target)}`);
       this.#problems.set(name, { injectorConfig: target.config.metadata.name, finding });
       return { isHolding: false, retryAfter: unavailableMs };
@@ -136,24 +144,29 @@ export class HoldPolicies {
    */
   isIntact(live: KubernetesObject): boolean {
     const { name = '' } = live.metadata;
-    if (!isHolding(live)) return true;
+    const { settings, view } = this.#options;
+    const isListed = view.policies.hasSynced && view.policyBindings.hasSynced;
+    if (!isHolding(live) || (settings.holdPods === true && !isListed)) return true;
     const known = this.#proven.get(name);
     const pairs = ourWebhooksOf(live).filter((each) => each.name?.startsWith(heldPrefix)).length;
     const isThere = this.#live(name).length === pairs + 1;
     return isThere && (known === undefined || known.identity === this.#identity(name));
   }
 
-  /** Returns the names of the webhook configurations for which a policy of ours exists. */
+  /** Returns the names of our policies, except those of a proof in progress. */
   names(): string[] {
     const { view } = this.#options;
-    return view.policies.list().flatMap((policy) => (view.isOurs(policy) ? (policy.metadata.name ?? []) : []));
+    return view.policies
+      .list()
+      .flatMap((policy) => (view.isOurs(policy) ? (policy.metadata.name ?? []) : []))
+      .filter((name) => !this.#proving.has(name));
   }
 
-  /** Reads whether a policy of this name exists, also of another operator class. */
-  async exists(name: string, signal: AbortSignal): Promise<boolean> {
+  /** Reads the names of the policies of all clients, also of other operator classes. */
+  async allNames(signal: AbortSignal): Promise<string[]> {
     const resource = resourceKind(this.#version ?? policyVersions[0], 'MutatingAdmissionPolicy');
-    const { items } = await this.#options.client.list(resource, { fieldSelector: `metadata.name=${name}`, signal });
-    return items.length > 0;
+    const { items } = await this.#options.client.listAll(resource, { signal });
+    return items.map(({ metadata }) => metadata.name ?? '');
   }
 
   /** Notes whether a live webhook ignores failed calls. */
@@ -184,16 +197,17 @@ export class HoldPolicies {
     const version = this.#version ?? policyVersions[0];
     const objects = holdObjects(desired, target, target.context, version);
     const isSame = this.#isLive(name, objects);
-    if (isIgnoring && isSame) return undefined;
+    const text = JSON.stringify(objects);
+    const known = this.#proven.get(name);
+    if (isIgnoring && isSame) return this.#provenAgain(target, version, name, text, signal);
     const waiting = (what: string, retryAfter: number) => ({
       finding: yes('HoldSwitching', `${what}; until then ${fallback(target)}`),
       retryAfter,
     });
-    const text = JSON.stringify(objects);
-    const known = this.#proven.get(name);
     if (isIgnoring) {
-      // Restore at once, but without a gap, what another client has changed or deleted.
-      if (known?.text === text) await this.#apply(objects, into, signal);
+      // Restore at once, but without a gap, what another client has changed or deleted. If this
+      // fails, the webhook must use the fallback nevertheless.
+      if (known?.text === text) await this.#apply(objects, into, signal).catch(ignoreApiError);
       return waiting('the policy changes once every API server uses the fallback', propagationMs);
     }
     if (!isSame) {
@@ -205,15 +219,31 @@ export class HoldPolicies {
     }
     const identity = this.#identity(name);
     if (known?.identity !== identity) {
-      if (!(await this.#acts(target, version, signal))) {
-        const message = 'the API server does not apply the policy: check its admission plugin MutatingAdmissionPolicy';
-        return { finding: yes('PolicyInactive', `${message}; until then ${fallback(target)}`), retryAfter: 1000 };
-      }
-      this.#proven.set(name, { identity, text, at: clock.monotonic() });
+      if (!(await this.#acts(target, version, signal))) return inactive(target);
+      const at = clock.monotonic();
+      this.#proven.set(name, { identity, text, at, checkedAt: at });
       return waiting('the policy acts on one API server, and needs time to reach the others', propagationMs);
     }
     const wait = known.at + propagationMs - clock.monotonic();
     return wait > 0 ? waiting('the policy acts, and needs time to reach every API server', wait) : undefined;
+  }
+
+  /** Repeats the proof from time to time: an API server may stop to apply policies. */
+  async #provenAgain(
+    target: WebhookTarget,
+    version: PolicyVersion,
+    name: string,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<HoldObstacle | undefined> {
+    const now = this.#options.clock.monotonic();
+    // A new leader relies on the proof of the last one, because the webhook ignores failed calls.
+    const known = this.#proven.get(name) ?? { identity: this.#identity(name), text, at: -Infinity, checkedAt: now };
+    this.#proven.set(name, known);
+    if (now - known.checkedAt < proof.repeatMs) return undefined;
+    if (!(await this.#acts(target, version, signal))) return inactive(target);
+    this.#proven.set(name, { ...known, checkedAt: now });
+    return undefined;
   }
 
   /** Returns why policies cannot be used in this cluster or by this installation, if so. */
@@ -230,8 +260,11 @@ export class HoldPolicies {
           'the API server does not serve MutatingAdmissionPolicies, which are enabled from Kubernetes 1.36 on';
         return { finding: yes('HoldNotServed', message), retryAfter: unavailableMs };
       }
-      follow(resourceKind(this.#version, 'MutatingAdmissionPolicy'), view.policies);
-      follow(resourceKind(this.#version, 'MutatingAdmissionPolicyBinding'), view.policyBindings);
+      if (!this.#followed) {
+        follow(resourceKind(this.#version, 'MutatingAdmissionPolicy'), view.policies);
+        follow(resourceKind(this.#version, 'MutatingAdmissionPolicyBinding'), view.policyBindings);
+      }
+      this.#followed = true;
     }
     const isListed = (): boolean => view.policies.hasSynced && view.policyBindings.hasSynced;
     const listed = Promise.all([view.policies.synced(), view.policyBindings.synced()]);
@@ -294,6 +327,8 @@ export class HoldPolicies {
     const expected = nonce();
     const { policy, bindings } = probePolicy(target, target.context, version, expected);
     const written: KubernetesObject[] = [];
+    const { name = '' } = policy.metadata;
+    this.#proving.add(name);
     try {
       for (const each of [policy, ...bindings]) written.push((await owned.apply(each, noWrites(), signal)).object);
       const request = probeConfigMap(probeSubject(target), nonce(), target.context.namespace);
@@ -306,6 +341,7 @@ export class HoldPolicies {
       }
       return false;
     } finally {
+      this.#proving.delete(name);
       if (!signal.aborted) await this.#remove(written.reverse(), signal);
     }
   }
@@ -317,6 +353,24 @@ interface HoldObstacle {
   readonly retryAfter: number;
 }
 
+/** The identity of the policy objects that have been shown to act, and their desired state. */
+interface Proof {
+  readonly identity: string;
+  readonly text: string;
+  /** When they were first shown to act, and when last, in milliseconds of the monotonic clock. */
+  readonly at: number;
+  readonly checkedAt: number;
+}
+
+function inactive(target: WebhookTarget): HoldObstacle {
+  const message = 'the API server does not apply the policy: check its admission plugin MutatingAdmissionPolicy';
+  return { finding: yes('PolicyInactive', `${message}; until then ${fallback(target)}`), retryAfter: 1000 };
+}
+
+function ignoreApiError(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
+}
+
 const unlisted: HoldObstacle = {
   finding: yes('HoldSwitching', 'the policies have not been listed yet'),
   retryAfter: 200,
@@ -324,7 +378,8 @@ const unlisted: HoldObstacle = {
 
 /** Reports whether a webhook configuration ignores failed calls, because a policy holds pods. */
 function isHolding(configuration: KubernetesObject | undefined): boolean {
-  return ourWebhooksOf(configuration).some((each) => each.name?.startsWith(heldPrefix));
+  const webhooks: { name?: string; failurePolicy?: string }[] = ourWebhooksOf(configuration);
+  return webhooks.some(({ name, failurePolicy }) => name?.startsWith(heldPrefix) && failurePolicy === 'Ignore');
 }
 
 function policyNameOf(spec: unknown): string | undefined {

@@ -11,9 +11,10 @@ interface PodParts {
   readonly labels?: Record<string, string>;
   readonly gates?: readonly string[];
   readonly deleted?: boolean;
+  readonly hostNetwork?: boolean;
 }
 
-function pod({ owner, annotations, labels, gates = [gate], deleted = false }: PodParts): KubernetesObject {
+function pod({ owner, annotations, labels, gates = [gate], deleted = false, hostNetwork }: PodParts): KubernetesObject {
   const slash = owner?.lastIndexOf('/') ?? 0;
   const reference = {
     apiVersion: owner?.slice(0, slash),
@@ -35,11 +36,12 @@ function pod({ owner, annotations, labels, gates = [gate], deleted = false }: Po
       ...(owner !== undefined && { ownerReferences: [reference] }),
       ...(deleted && { deletionTimestamp: '2026-01-01T00:00:01Z' }),
     },
-    spec: { containers: [], schedulingGates: gates.map((name) => ({ name })) },
+    spec: { containers: [], schedulingGates: gates.map((name) => ({ name })), ...(hostNetwork && { hostNetwork }) },
   } as unknown as KubernetesObject;
 }
 
-const selecting: GateState = { injectorConfigs: ['hello'], selects: () => true };
+const inject = 'sidecar.istio.io/inject';
+const selecting = { injectorConfigs: ['hello'], inject, selects: () => true };
 const replicaSet = 'apps/v1/ReplicaSet';
 const job = 'batch/v1/Job';
 const jobLabel = { 'batch.kubernetes.io/controller-uid': 'owner-1' };
@@ -72,6 +74,14 @@ describe('judgeHeldPod', () => {
     ['that no webhook selects', { owner: replicaSet }, { ...selecting, selects: () => false }, 'Release'],
     ['whose webhook is gone', { owner: replicaSet }, 'gone', 'Release'],
     ['whose webhook will be restored', { owner: replicaSet }, 'unknown', 'Stay'],
+    ['that opts out by annotation', { owner: replicaSet, annotations: { [inject]: 'false' } }, selecting, 'Release'],
+    [
+      'that opts out by annotation, which a label overrides',
+      { owner: replicaSet, annotations: { [inject]: 'false' }, labels: { [inject]: 'true' } },
+      selecting,
+      'Delete',
+    ],
+    ['on the host network', { owner: replicaSet, hostNetwork: true }, selecting, 'Release'],
     ['in a namespace that is not known yet', { owner: replicaSet }, { ...selecting, selects: () => undefined }, 'Stay'],
     [
       'whose template has the annotation of an injected pod',
@@ -91,7 +101,7 @@ describe('judgeHeldPod', () => {
   it('passes the labels and the namespace of the pod to the selectors', () => {
     const seen: unknown[] = [];
     const { held } = pendingPod(pod({ owner: replicaSet, labels: { app: 'web' } }));
-    judgeHeldPod(held!, 'shop', { injectorConfigs: [], selects: (...given) => seen.push(given) > 0 });
+    judgeHeldPod(held!, 'shop', { injectorConfigs: [], inject, selects: (...given) => seen.push(given) > 0 });
     assert.deepEqual(seen, [[{ app: 'web' }, 'shop']]);
   });
 });
@@ -102,6 +112,14 @@ describe('pendingPod', () => {
     const kept = { apiVersion: 'v1', kind: 'Pod', metadata, ownerUid: 'owner-1', held: undefined };
     assert.deepEqual(pendingPod(pod({ owner: replicaSet, gates: ['example.com/quota'], labels: { a: 'b' } })), kept);
     assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), kept);
+  });
+
+  it('leaves pods alone that have very many gates or labels', () => {
+    const gates = Array.from({ length: 33 }, (_, index) => `hold.sidecar-injector.io/${index}`);
+    assert.equal(pendingPod(pod({ gates })).held, undefined);
+    assert.notEqual(pendingPod(pod({ gates: gates.slice(1) })).held, undefined);
+    const labels = Object.fromEntries(Array.from({ length: 129 }, (_, index) => [`label-${index}`, 'x']));
+    assert.equal(pendingPod(pod({ labels })).held, undefined);
   });
 
   it('keeps all gates and the labels of held pods', () => {

@@ -20,6 +20,16 @@ export interface HeldPod {
   readonly isSeparated: boolean;
   /** The creation time, in milliseconds since 1970. */
   readonly since: number;
+  readonly isHostNetwork: boolean;
+  /** The names of annotations with the value `false`, among them that of an opt-out. */
+  readonly optOuts: readonly string[];
+}
+
+/** The limits of a held pod. The operator leaves larger pods alone, to bound memory and work. */
+const most = { gates: 32, labels: 128 };
+
+export function isOurGate(gate: string): boolean {
+  return gate.startsWith(gatePrefix);
 }
 
 /** Selects pods without a node that may still start (Pod fields spec.nodeName, status.phase). */
@@ -31,8 +41,11 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
   const owner = ownerReferences.find(({ controller }) => controller === true);
   const { schedulingGates = [] } = (spec ?? {}) as { schedulingGates?: readonly { readonly name: string }[] };
   const gates = schedulingGates.map((gate) => gate.name);
-  const isHeld = gates.some((gate) => gate.startsWith(gatePrefix)) && metadata.deletionTimestamp === undefined;
   const { annotations = {}, labels = {}, creationTimestamp = '' } = metadata;
+  const isSmall = gates.length <= most.gates && Object.keys(labels).length <= most.labels;
+  const isHeld = isSmall && gates.some(isOurGate) && metadata.deletionTimestamp === undefined;
+  const { hostNetwork } = (spec ?? {}) as { hostNetwork?: unknown };
+  const optOuts = Object.keys(annotations).filter((name) => annotations[name] === 'false');
   return {
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, ownerUid: owner?.uid },
     held: isHeld
@@ -42,6 +55,8 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
           ownerKind: owner && `${owner.apiVersion}/${owner.kind}`,
           isSeparated: annotations[replacingAnnotation] !== undefined && jobLabels.every((each) => !(each in labels)),
           since: Date.parse(creationTimestamp),
+          isHostNetwork: hostNetwork === true,
+          optOuts: optOuts.slice(0, most.labels),
         }
       : undefined,
   };
@@ -56,6 +71,8 @@ export type GateState =
   | {
       /** The InjectorConfigs whose sidecars the webhook injects. */
       readonly injectorConfigs: readonly string[];
+      /** The annotation with which a pod opts out, unless a label of this name overrides it. */
+      readonly inject: string;
       /** Reports whether the live selectors select a pod; undefined if its namespace is unknown. */
       readonly selects: (pod: Labels, namespace: string) => boolean | undefined;
     };
@@ -76,6 +93,9 @@ export function judgeHeldPod(pod: HeldPod, namespace: string, gate: GateState): 
   if (gate === 'unknown') return 'Stay';
   const isSelected = gate.selects(pod.labels, namespace);
   if (isSelected !== true) return isSelected === undefined ? 'Stay' : 'Release';
+  // The match conditions of every webhook exclude such pods (see `generatedMatchConditions`).
+  if (pod.isHostNetwork) return 'Release';
+  if (pod.optOuts.includes(gate.inject) && !Object.hasOwn(pod.labels, gate.inject)) return 'Release';
   if (deletable.includes(pod.ownerKind)) return 'Delete';
   return pod.ownerKind === 'batch/v1/Job' && !pod.isSeparated ? 'SeparateFromJob' : 'Stay';
 }

@@ -71,7 +71,11 @@ describe('ReplacementPace', () => {
     pace.expire(15_000);
     assert.equal(replaceAll(pace, 15_000), 0, 'the new pod may still come');
     pace.expire(15_001);
-    assert.equal(replaceAll(pace, 15_001), 1);
+    assert.equal(replaceAll(pace, 15_001), 0, 'the workload created no pod, so it is tried later');
+    assert.equal(pace.failuresOf('web'), 1);
+    assert.equal(replaceAll(pace, 15_001, owner('other')), 1, 'other workloads go on');
+    pace.created('other', false, 15_002);
+    assert.equal(replaceAll(pace, 17_001), 1);
   });
 
   it('forgets the failures of workloads that have no held pod any more', () => {

@@ -60,12 +60,19 @@ export class ReplacementPace {
     return true;
   }
 
-  /** Forgets replacements that led to no new pod. */
+  /** Forgets replacements that led to no new pod; their workloads are tried less often. */
   expire(now: number): void {
     for (const [uid, { times }] of this.#inFlight) {
+      const isLate = times[0] !== undefined && now - times[0] > expiryMs;
       while (times[0] !== undefined && now - times[0] > expiryMs) times.shift();
       if (times.length === 0) this.#inFlight.delete(uid);
+      if (isLate) this.#postpone(uid, now);
     }
+  }
+
+  /** Returns the number of failures in a row of a workload. Workloads with fewer go first. */
+  failuresOf(uid: string): number {
+    return this.#owners.get(uid)?.failures ?? 0;
   }
 
   /** Forgets the failures of workloads without held pods. */
@@ -83,13 +90,17 @@ export class ReplacementPace {
   }
 
   #failed(uid: string, now: number): void {
-    const failures = (this.#owners.get(uid)?.failures ?? 0) + 1;
-    this.#owners.set(uid, { failures, due: now + grown(ownerPauseMs, failures) });
+    this.#postpone(uid, now);
     if (this.#window === 1) {
       this.#failures += 1;
       this.#pausedUntil = now + grown(pauseMs, this.#failures);
     }
     this.#window = Math.max(1, Math.floor(this.#window / 2));
+  }
+
+  #postpone(uid: string, now: number): void {
+    const failures = this.failuresOf(uid) + 1;
+    this.#owners.set(uid, { failures, due: now + grown(ownerPauseMs, failures) });
   }
 
   #count(isIncluded: (entry: { readonly namespace: string }) => boolean): number {
