@@ -11,15 +11,14 @@ import { gatesOf, hasFailed, hasSidecar, job, jobs, podsIn } from './hold/held-w
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'survivor';
-/** The pods per workload, and the writes of one recovery: a Job's pod needs two. */
-const pods = 2;
-const writes = pods + 2 * pods;
 
 export const holdKilled: Scenario = {
   name: 'hold-killed',
   about:
     'the leader is killed after each write of a recovery from failurePolicy Hold: every held pod gets its sidecar, no pod is deleted twice, no Job fails, and no separated pod is left',
+  paired: true,
   destructive: 'it kills the operator',
+  full: 'recoveries with four pods, killed after each of their six writes, 90 s',
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas(
@@ -31,8 +30,11 @@ export const holdKilled: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
     const audit = context.requireAudit();
     const kills: string[] = [];
-    for (let position = 1; position <= writes; position += 1) {
-      kills.push(await killAfterWrite(context, replicas, namespace, position));
+    // The pods per workload. A recovery has one write for each pod of a Deployment, and two for
+    // each pod of a Job.
+    const pods = context.size === 'full' ? 2 : 1;
+    for (let position = 1; position <= 3 * pods; position += 1) {
+      kills.push(await killAfterWrite(context, replicas, namespace, pods, position));
     }
     const events = audit.events().filter(({ objectRef }) => objectRef?.namespace === namespace);
     await context.checkNow(`none of the pods that ${kills.length} recoveries replaced was deleted twice`, () =>
@@ -48,6 +50,7 @@ async function killAfterWrite(
   context: ScenarioContext,
   replicas: Replicas,
   namespace: string,
+  pods: number,
   position: number,
 ): Promise<string> {
   const { client } = context;
@@ -67,7 +70,7 @@ async function killAfterWrite(
   const write = await held.reached;
   await replicas.kill(leader);
   await held.release();
-  const what = `${write.verb} of ${position <= 1 ? 'a pod' : `pod ${position}`}`;
+  const what = `write ${position}: ${write.verb}`;
   await context.check(
     `the leader was killed after write ${position} (${write.verb}): every pod has its sidecar, and none is held`,
     async () => {

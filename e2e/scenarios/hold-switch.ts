@@ -23,6 +23,7 @@ export const holdSwitch: Scenario = {
   name: 'hold-switch',
   about:
     'failurePolicy changes from Fail to Hold, Ignore, Hold and disabled under load, beside a webhook of another product that changes labels: no pod stays held and none is lost',
+  paired: true,
   destructive: 'it kills all replicas',
   run: async (context) => {
     const { client } = context;
@@ -63,7 +64,8 @@ const roundMs = 1500;
 /**
  * Recreates pods whose labels a webhook of another product changes after the policy was evaluated.
  * A pod that loses the label is held although no webhook of ours is called: the operator releases
- * it. A pod that gets the label is injected, but cannot be held while no replica runs (docs/hold.md).
+ * it. A pod that gets the label is injected, but cannot be held while no replica runs
+ * (docs/hold.md).
  */
 class ForeignLabels {
   readonly #context: ScenarioContext;
