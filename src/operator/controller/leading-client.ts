@@ -2,7 +2,10 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /** The requests that reconcilers send. */
-export type LeaderClient = Pick<ApiClient, 'find' | 'list' | 'listAll' | 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
+export type LeaderClient = Pick<
+  ApiClient,
+  'find' | 'list' | 'listAll' | 'create' | 'replace' | 'apply' | 'patch' | 'delete'
+>;
 
 /**
  * Returns a client that checks the Lease against our own clock before each write. A process that
