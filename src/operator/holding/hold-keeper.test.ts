@@ -269,6 +269,30 @@ describe('HoldKeeper', () => {
     assert.deepEqual(fixture.cluster.names('mutatingadmissionpolicybindings'), []);
   });
 
+  it('tries again soon while the policies cannot be listed', async () => {
+    fixture.restart({ holdPods: true });
+    fixture.cluster.fail((_method, path) => path.includes('mutatingadmissionpolic'), 404, 'NotFound', 'not served');
+    assert.equal(await pass(), 10_000);
+  });
+
+  it('yields to other work while it judges very many held pods', async () => {
+    fixture.reports.live = [];
+    for (let index = 0; index < 600; index += 1) put(`web-${index}`);
+    const { clock } = fixture;
+    let yields = 0;
+    const after = clock.after.bind(clock);
+    clock.after = (milliseconds, callback) => {
+      if (milliseconds === 0) yields += 1;
+      return after(milliseconds, callback);
+    };
+    while (!held.some(([, pods]) => pods === 600)) {
+      const done: unknown[] = [];
+      void pass().then((wait) => done.push(wait));
+      while (done.length === 0) await clock.advance(1);
+    }
+    assert.equal(yields, 1);
+  });
+
   it('does nothing without the flag', async () => {
     fixture.restart();
     put('web-1');

@@ -1,6 +1,7 @@
 import { gateOf, replacingAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { pause } from '../../kube/clock.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { jobLabels } from '../../manifests/replaceable-pods.ts';
 import { webhookName } from '../../manifests/webhook-configuration.ts';
@@ -53,8 +54,11 @@ interface HeldCount {
 
 /** The maximum number of writes of a pass, and the pause until the next pass, in milliseconds. */
 const perPass = { writes: 50, pauseMs: 250 };
-/** How often to look at held pods when nothing changes, in milliseconds. */
+/** How many pods are judged before the process yields to other work, such as admissions. */
+const perTurn = 500;
+/** How often to look at held pods when nothing changes, and how often if none is held, in ms. */
 const idleMs = 1000;
+const restMs = 10_000;
 /** How often the status may show another number of held pods, in milliseconds. */
 const newsMs = 5000;
 /** How long to leave a pod alone after the API server refused to change it, in milliseconds. */
@@ -101,15 +105,13 @@ export class HoldKeeper {
   /** Releases and replaces pods. Resolves with the milliseconds until the next pass. */
   async pass(leading: AbortSignal): Promise<number> {
     const { settings, policies, clock } = this.#options;
-    if (settings.holdPods !== true || !(await policies.follow(leading))) return resyncMs;
+    if (settings.holdPods !== true) return resyncMs;
+    if (!(await policies.follow(leading))) return restMs;
     this.#follow(leading);
     if (!this.#pending.hasSynced || !this.#namespaces.hasSynced) return idleMs;
     const owners = this.#owners();
     await this.#sweep(owners, leading);
-    const held = this.#pending
-      .list()
-      .filter(isHeld)
-      .sort((one, other) => one.held.since - other.held.since);
+    const held = this.#pending.list().filter(isHeld);
     const stateOf = await this.#states(held, owners, leading);
     this.#count(held, stateOf);
     const now = clock.monotonic();
@@ -119,15 +121,19 @@ export class HoldKeeper {
       pace.keepOnly(uids);
     }
     for (const [uid, { until }] of this.#refused) if (now >= until) this.#refused.delete(uid);
-    const failures = ({ ownerUid = '' }: Held): number =>
-      Math.max(0, ...[...this.#paces.values()].map((pace) => pace.failuresOf(ownerUid)));
+    const paces = [...this.#paces.values()];
+    const failures = new Map([...uids].map((uid) => [uid, Math.max(0, ...paces.map((pace) => pace.failuresOf(uid)))]));
+    const failuresOf = ({ ownerUid = '' }: Held): number => failures.get(ownerUid) ?? 0;
+    // Workloads whose attempts failed come last, and otherwise the oldest pods first.
+    held.sort((one, other) => failuresOf(one) - failuresOf(other) || one.held.since - other.held.since);
     let writes = 0;
-    for (const pod of held.sort((one, other) => failures(one) - failures(other))) {
+    for (const [index, pod] of held.entries()) {
+      if (index % perTurn === perTurn - 1) await pause(clock, 0, leading);
       if (writes >= perPass.writes || leading.aborted) return perPass.pauseMs;
       if (this.#refused.has(pod.metadata.uid ?? '')) continue;
       if (await this.#act(pod, stateOf, leading)) writes += 1;
     }
-    if (held.length === 0) return idleMs * 10;
+    if (held.length === 0) return restMs;
     return writes > 0 ? perPass.pauseMs : idleMs;
   }
 
@@ -255,7 +261,9 @@ export class HoldKeeper {
   async #patch(pod: Held, metadata: object, fields: object, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion } = pod.metadata;
     const body = { metadata: { uid, resourceVersion, ...metadata }, ...fields };
-    this.#pending.upsert(pendingPod(await this.#options.client.patch(pod, 'merge', body, { signal })));
+    const patched = pendingPod(await this.#options.client.patch(pod, 'merge', body, { signal }));
+    // The watch may already have removed a pod that got its node.
+    if (this.#pending.get(pod.metadata.name ?? '', pod.metadata.namespace) !== undefined) this.#pending.upsert(patched);
   }
 
   async #readNamespace(name: string, signal: AbortSignal): Promise<void> {
@@ -310,10 +318,9 @@ export class HoldKeeper {
         counts.set(name, known);
       }
     }
-    const before = this.#counts;
     this.#counts = counts;
     const now = clock.monotonic();
-    for (const name of new Set([...before.keys(), ...this.#told.keys(), ...counts.keys()])) {
+    for (const name of new Set([...this.#told.keys(), ...counts.keys()])) {
       const count = counts.get(name)?.count ?? 0;
       const told = this.#told.get(name) ?? { count: 0, at: -Infinity };
       metrics.held?.(name, count);

@@ -27,6 +27,14 @@ describe('HoldPolicies', () => {
     await fixture.install('blue', { webhook: { ...hold, ...webhook } });
     await fixture.later(5000, 'blue');
   }
+  /** Runs a pass that waits for the clock. */
+  async function passInTime(): Promise<void> {
+    await fixture.caughtUp();
+    const done: unknown[] = [];
+    const pass = fixture.passNow('blue').then((wait) => done.push(wait));
+    while (done.length === 0) await fixture.clock.advance(100);
+    await pass;
+  }
   /** Waits until the caches have the policies of the API server. */
   async function seen(): Promise<void> {
     await fixture.until(() => {
@@ -123,11 +131,7 @@ describe('HoldPolicies', () => {
     assert.deepEqual([proofs(), failurePolicies()], [2, holding]);
     fixture.cluster.answersProbes = false;
     await fixture.clock.advance(300_000);
-    await fixture.caughtUp();
-    const done: unknown[] = [];
-    const pass = fixture.passNow('blue').then((wait) => done.push(wait));
-    while (done.length === 0) await fixture.clock.advance(100);
-    await pass;
+    await passInTime();
     assert.equal(failurePolicies(), failing);
     fixture.says('blue', 'HoldUnavailable', /^True\/PolicyInactive/);
   });
@@ -267,11 +271,7 @@ describe('HoldPolicies', () => {
     await fixture.reconcile('blue');
     fixture.cluster.answersProbes = false;
     fixture.setSpec('blue', { webhook: hold, injection: { templates: { sidecar: template('one') } } });
-    await fixture.caughtUp();
-    const done: unknown[] = [];
-    const pass = fixture.passNow('blue').then((wait) => done.push(wait));
-    while (done.length === 0) await fixture.clock.advance(100);
-    await pass;
+    await passInTime();
     assert.equal(failurePolicies(), failing);
     fixture.says('blue', 'HoldUnavailable', /^True\/PolicyInactive: .*admission plugin MutatingAdmissionPolicy/);
     assert.ok(!policies().includes('sidecar-injector-probe-blue'), 'the probe is removed');

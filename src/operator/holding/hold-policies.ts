@@ -30,10 +30,7 @@ export interface HoldDecision {
   readonly retryAfter?: number;
 }
 
-export interface HoldPoliciesOptions extends Pick<
-  PassContext,
-  'settings' | 'view' | 'owned' | 'reports' | 'clock' | 'logger'
-> {
+export interface HoldPoliciesOptions extends Pick<PassContext, 'settings' | 'view' | 'owned' | 'reports' | 'clock'> {
   readonly client: Pick<LeaderClient, 'create' | 'list' | 'listAll'>;
   /** Keeps a store in sync with our objects of a kind. */
   readonly follow: (resource: ResourceKind, store: ObjectStore) => void;
