@@ -32,7 +32,8 @@ export const holdCost: Scenario = {
     for (let round = 0; round < rounds; round += 1) {
       for (const count of counts) {
         const remove = await applyPolicies(context, count);
-        await context.check(`with ${count} revisions, the API server adds the gate of one policy`, async () => {
+        const gate = count === 0 ? 'no gate' : 'the gate of the last one';
+        await context.check(`with ${count} policies, the API server adds ${gate}`, async () => {
           const gates = gatesOf(await dryRun(context.client, podOf(namespace, count)));
           return gates.join() === (count === 0 ? '' : gateOf(`sidecar-injector-r${count}`));
         });

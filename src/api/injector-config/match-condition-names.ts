@@ -3,6 +3,6 @@ export const matchConditionNames = {
   hostNetwork: 'not-host-network',
   optedOut: 'not-opted-out',
   mirrorPod: 'not-mirror-pod',
-  replaceable: 'replaceable',
-  irreplaceable: 'irreplaceable',
+  replaceable: 'can-be-held',
+  irreplaceable: 'cannot-be-held',
 } as const;

@@ -116,8 +116,8 @@ describe('the manifests of failurePolicy Hold', () => {
         matchConditions.at(-1)?.name,
       ]),
       ['rev.namespace', 'rev.object', 'namespace', 'object'].flatMap((short) => [
-        [`${short}.sidecar-injector.io`, 'Ignore', 3, 'irreplaceable'],
-        [`hold.${short}.sidecar-injector.io`, 'Ignore', 3, 'replaceable'],
+        [`${short}.sidecar-injector.io`, 'Ignore', 3, 'cannot-be-held'],
+        [`hold.${short}.sidecar-injector.io`, 'Ignore', 3, 'can-be-held'],
       ]),
     );
     assert.ok(found.every(({ matchConditions }) => matchConditions.some(({ name }) => name === 'mine')));
@@ -129,7 +129,7 @@ describe('the manifests of failurePolicy Hold', () => {
       found.map(({ failurePolicy }) => failurePolicy),
       ['Ignore', 'Ignore', 'Ignore', 'Ignore'],
     );
-    assert.ok(found.every(({ matchConditions }) => matchConditions.every(({ name }) => !name.includes('replaceable'))));
+    assert.ok(found.every(({ matchConditions }) => matchConditions.every(({ name }) => !name.includes('be-held'))));
   });
 
   it('hold exactly the pods that the webhook selects', () => {
