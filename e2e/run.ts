@@ -1,138 +1,80 @@
 /**
  * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--core | --rest]
- * [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
- * Each scenario prints its checks and a last line `name: figures`. The run prints `N passed, N
- * failed` at the end, and exits with 1 if a scenario failed. Paired scenarios run first, in two
- * queues with a control plane each; the output of each appears when it ends. Then all other
- * scenarios run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by
- * default, all run. `--full` runs the size of `make gates`; `--record` writes
- * docs/measurements/SCENARIO.json for each scenario that passes.
+ * [--beside | --alone] [--queues N] [--destructive] [--context NAME] [--advertise HOST] [--full]
+ * [--seed N] [--record] [SCENARIO…]`. Each scenario prints its checks and a last line with figures.
+ * The run prints `N passed, N failed` at the end, and exits with 1 if a scenario failed. Most
+ * scenarios run in several queues (by default two), each a process with its own control plane; the
+ * output of each scenario appears when it ends. Scenarios that must run alone follow. `--core` runs
+ * the scenarios of `make test`, `--rest` all other scenarios; by default, all run. `--alone` omits
+ * the scenarios that run in queues, `--beside` those that run alone. `--full` runs the size of
+ * `make gates`; `--record` writes docs/measurements/SCENARIO.json for each scenario that passes.
  */
 import { parseArgs } from 'node:util';
-import { writeMeasurement } from '../bench/report.ts';
 import { buildBinaries } from './harness/build.ts';
-import { namesOwnCluster, openCluster, type Cluster, type ClusterChoice } from './harness/cluster.ts';
+import { namesOwnCluster } from './harness/cluster.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { alignColumns } from './harness/pod-table.ts';
+import { Queue, type QueueOptions } from './harness/queue/queue.ts';
 import { RightsUsed } from './harness/rights/rights-used.ts';
-import { ScenarioContext, type ScenarioSize, type Scenario } from './harness/scenario-context.ts';
+import type { Scenario } from './harness/scenario-context.ts';
 import { scenarios } from './scenarios.ts';
 
-type Report = (line: string) => void;
-
-const print: Report = (line) => {
+const print = (line: string): void => {
   console.log(line);
 };
-
-interface Options extends ClusterChoice, ScenarioSize {
-  destructive: boolean;
-  record: boolean;
-}
 
 class Run {
   passed = 0;
   failed = 0;
-  readonly #options: Options;
+  readonly #options: QueueOptions;
   readonly #rights = new RightsUsed();
-  readonly #open = new Set<Cluster>();
+  readonly #queues = new Set<Queue>();
 
-  constructor(options: Options) {
+  constructor(options: QueueOptions) {
     this.#options = options;
   }
 
-  /** Runs paired scenarios first. On a user's cluster or with `record`, runs all of them alone. */
-  async runAll(chosen: readonly Scenario[]): Promise<void> {
+  /** Runs scenarios in queues; on a user's cluster or with `record`, one after another. */
+  async runAll(chosen: readonly Scenario[], queues: number): Promise<void> {
     const { size, record } = this.#options;
-    const mayPair = size === 'short' && !record && !namesOwnCluster(this.#options);
-    const pairs = chosen.filter(({ paired = false }) => mayPair && paired);
-    const alone = chosen.filter((scenario) => pairs.length < 2 || !pairs.includes(scenario));
-    const stopInterrupting = onInterrupt(() => this.#stopAll(true));
+    const mayRunBeside = size === 'short' && !record && !namesOwnCluster(this.#options);
+    const [last, others] = [chosen.filter(({ last }) => last === true), chosen.filter(({ last }) => last !== true)];
+    const beside = others.filter(({ alone }) => mayRunBeside && alone === undefined);
+    const alone = others.filter((scenario) => !beside.includes(scenario));
+    const stopInterrupting = onInterrupt(() => Promise.all([...this.#queues].map((queue) => queue.stop(true))));
     try {
-      if (pairs.length >= 2) {
-        await buildBinaries(print);
-        const both = await Promise.allSettled([this.#runEach(pairs, true), this.#runEach(pairs, true)]);
-        for (const each of both) if (each.status === 'rejected') throw each.reason;
-      }
-      await this.#runEach(alone, false);
+      if (beside.length > 1) await buildBinaries(print);
+      // The queues share this list, and each takes the next scenario when it is free.
+      const count = Math.min(queues, beside.length);
+      await Promise.all(Array.from({ length: count }, () => this.#runEach(beside, count > 1)));
+      await this.#runEach([...last, ...alone], false);
     } finally {
-      await this.#stopAll(this.failed > 0);
       stopInterrupting();
     }
   }
 
-  /** Runs a queue on one control plane. If `isWhole`, prints a scenario's output when it ends. */
-  async #runEach(queue: Scenario[], isWhole: boolean): Promise<void> {
-    let shared: Cluster | undefined;
-    for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {
-      const lines: string[] = [];
-      const report: Report = isWhole ? (line) => lines.push(line) : print;
-      try {
-        if (this.#isRefused(scenario, report)) continue;
-        const isAlone = scenario.ownControlPlane === true;
-        const cluster = isAlone ? await this.#start(report) : (shared ??= await this.#start(report));
-        await this.#runScenario(scenario, cluster, report);
-        if (isAlone) await this.#stop(cluster, this.failed > 0);
-      } finally {
-        if (isWhole) print(lines.join('\n'));
-      }
+  /** Runs scenarios one after another. If `isWhole`, prints a scenario's output when it ends. */
+  async #runEach(list: Scenario[], isWhole: boolean): Promise<void> {
+    const queue = new Queue(this.#options, isWhole, print);
+    this.#queues.add(queue);
+    let keepsLogs = false;
+    for (let scenario = list.shift(); scenario !== undefined; scenario = list.shift()) {
+      if (this.#isRefused(scenario)) continue;
+      const { passed, isFailed, rights } = await queue.run(scenario.name, this.#rights.snapshot());
+      this.passed += passed;
+      this.failed += Number(isFailed);
+      keepsLogs ||= isFailed;
+      this.#rights.add(rights);
     }
-    if (shared !== undefined) await this.#stop(shared, this.failed > 0);
+    await queue.stop(keepsLogs);
+    this.#queues.delete(queue);
   }
 
-  #isRefused({ name, destructive }: Scenario, report: Report): boolean {
+  #isRefused({ name, destructive }: Scenario): boolean {
     if (destructive === undefined || !namesOwnCluster(this.#options) || this.#options.destructive) return false;
-    report(`${name}: refused on your own cluster, because ${destructive}; --destructive runs it anyway`);
+    print(`${name}: refused on your own cluster, because ${destructive}; --destructive runs it anyway`);
     this.failed++;
     return true;
-  }
-
-  async #runScenario(scenario: Scenario, cluster: Cluster, report: Report): Promise<void> {
-    const context = new ScenarioContext(cluster, scenario.name, this.#options, this.#rights, report);
-    const started = Date.now();
-    report(`${scenario.name}: ${scenario.about}`);
-    let figures = 'FAILED';
-    const failures: string[] = [];
-    const fail = (what: string, error: unknown) => {
-      failures.push(`FAILED ${what}${error instanceof Error ? error.message : String(error)}`);
-      report(failures.at(-1)!);
-    };
-    try {
-      const audit = context.startAudit();
-      figures = await scenario.run(context);
-      context.collectRights(audit);
-      await context.checkRights(audit);
-    } catch (error) {
-      fail('', error);
-      report(context.logTails());
-    }
-    await context.finish().catch((error: unknown) => {
-      fail(`to clean up after ${scenario.name}: `, error);
-    });
-    const seconds = (Date.now() - started) / 1000;
-    report(`${scenario.name}: ${context.passed} checks in ${seconds.toFixed(1)} s; ${figures}`);
-    this.passed += context.passed;
-    if (failures.length > 0) this.failed++;
-    else if (this.#options.record) {
-      const { size, seed } = this.#options;
-      const run = { size, seed, seconds: Math.round(seconds), checks: context.passed, summary: figures };
-      report(`written: ${writeMeasurement(scenario.name, { ...run, ...context.figures })}`);
-    }
-  }
-
-  async #start(report: Report): Promise<Cluster> {
-    const cluster = await openCluster(this.#options, report);
-    this.#open.add(cluster);
-    report(`using ${cluster.description}`);
-    return cluster;
-  }
-
-  async #stop(cluster: Cluster, keepsLogs: boolean): Promise<void> {
-    this.#open.delete(cluster);
-    await cluster.stop(keepsLogs);
-  }
-
-  async #stopAll(keepsLogs: boolean): Promise<void> {
-    await Promise.all([...this.#open].map((cluster) => this.#stop(cluster, keepsLogs)));
   }
 }
 
@@ -143,6 +85,9 @@ async function main(): Promise<number> {
       list: { type: 'boolean', default: false },
       core: { type: 'boolean', default: false },
       rest: { type: 'boolean', default: false },
+      beside: { type: 'boolean', default: false },
+      alone: { type: 'boolean', default: false },
+      queues: { type: 'string', default: '2' },
       destructive: { type: 'boolean', default: false },
       context: { type: 'string' },
       advertise: { type: 'string' },
@@ -152,7 +97,8 @@ async function main(): Promise<number> {
     },
   });
   if (values.list) {
-    print(alignColumns(scenarios.map(({ name, about }) => [name, about])));
+    const rows = scenarios.map(({ name, about }) => [name, about]);
+    print(alignColumns(rows.sort(([one = ''], [other = '']) => one.localeCompare(other))));
     return 0;
   }
   const unknown = positionals.filter((name) => !scenarios.some((scenario) => scenario.name === name));
@@ -162,15 +108,17 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  if (!/^\d{1,9}$/.test(values.seed)) {
-    console.error(`--seed must be an integer from 0 to 999999999, not ${values.seed}`);
+  if (!/^\d{1,9}$/.test(values.seed) || !/^[1-9]$/.test(values.queues)) {
+    console.error(
+      `--seed must be an integer from 0 to 999999999, and --queues from 1 to 9, not ${values.seed} and ${values.queues}`,
+    );
     return 2;
   }
-  const isChosen = ({ name, core = false, onlyGate = false }: Scenario): boolean => {
+  const isChosen = ({ name, core = false, onlyGate = false, alone }: Scenario): boolean => {
     if (positionals.length > 0) return positionals.includes(name);
-    return !onlyGate && (values.core === values.rest || values.core === core);
+    if (onlyGate || (values.core !== values.rest && values.core !== core)) return false;
+    return values.alone === values.beside || values.alone === (alone !== undefined);
   };
-  const chosen = scenarios.filter(isChosen);
   const run = new Run({
     destructive: values.destructive,
     context: values.context,
@@ -179,7 +127,7 @@ async function main(): Promise<number> {
     seed: Number(values.seed),
     record: values.record,
   });
-  await run.runAll(chosen);
+  await run.runAll(scenarios.filter(isChosen), Number(values.queues));
   print(`${run.passed} passed, ${run.failed} failed`);
   return run.failed === 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { account } from '../../scripts/test/account.ts';
 import type { Condition } from '../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
@@ -82,6 +83,8 @@ export async function openCluster(
       run,
       stop: async (failed) => {
         client.close();
+        const seconds = (Date.now() - started) / 1000;
+        account({ kind: 'control plane', name: 'control plane', seconds, cpuSeconds: controlPlane.cpuSeconds() });
         await controlPlane.stop();
         run.remove(failed);
       },

@@ -76,7 +76,8 @@ function operatorArguments(settings: OperatorSettings, webhookPort: number, heal
     '--bind-address=127.0.0.1',
     `--webhook-port=${webhookPort}`,
     `--health-port=${healthPort}`,
-    '--log-level=debug',
+    // As in production. At level debug, every request would log a line.
+    '--log-level=info',
     '--log-format=text',
     ...(settings.flags ?? []),
   ];

@@ -210,8 +210,10 @@ export interface Scenario {
   about: string;
   /** Whether `make test` runs the scenario, because it takes seconds and often detects mistakes. */
   core?: boolean;
-  /** Whether the scenario may run beside another: it checks neither durations nor kills. */
-  paired?: boolean;
+  /** The reason why no other scenario may run at the same time, for example measured milliseconds. */
+  alone?: string;
+  /** Whether the scenario runs after the queues, because it reads the rights that others used. */
+  last?: boolean;
   /**
    * The reason why the scenario must not run on a shared cluster; on the user's own cluster, it
    * requires --destructive. Undefined if the scenario affects only its own namespaces.

@@ -14,6 +14,7 @@ export const admissionThroughput: Scenario = {
   about: 'measures how many pods per second are created with and without the webhook, and the CPU time of each process',
   destructive: 'it measures the processes of the embedded control plane',
   full: '60 seconds of pod creations with the webhook and 60 without the webhook, 3 minutes',
+  alone: 'it measures milliseconds',
   run: async (context) => {
     const { client, cluster, size } = context;
     const operator = await context.startOperator();

@@ -33,7 +33,6 @@ interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
 export const alerts: Scenario = {
   name: 'alerts',
   about: 'each fault raises exactly the expected alerts of the chart; promtool evaluates series from real scrapes',
-  paired: true,
   destructive: 'it needs a proxy in front of the embedded API server',
   run: async (context) => {
     const { client, cluster } = context;

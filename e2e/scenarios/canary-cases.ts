@@ -207,7 +207,6 @@ export const canaryCases: Scenario = {
   name: 'canary-cases',
   about:
     'shares are exact and no pod is lost in rollouts with 1, 2 and 7 workloads, with changing workloads, with two tags, and with edits and reverts of the spec',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;

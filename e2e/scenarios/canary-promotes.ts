@@ -13,7 +13,6 @@ export const canaryPromotes: Scenario = {
   core: true,
   about:
     'a tag moves to another revision in steps of 5, 25, 50 and 100 percent of the workloads and is promoted; all shares are exact, no workload goes back, and no pod is lost',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   full: '203 workloads, about 3 minutes',
   run: async (context) => {

@@ -19,7 +19,6 @@ export const canaryRollsBack: Scenario = {
   name: 'canary-rolls-back',
   about:
     'the operator rolls back a canary whose pods crash: new pods immediately come from stable, the status names the reason, and with rollback.restart all pods become healthy again',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;

@@ -13,7 +13,6 @@ const tag = 'shaded';
 export const canaryShadow: Scenario = {
   name: 'canary-shadow',
   about: 'without affecting pods, a shadow step detects a broken template and reports the changes by a good template',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;

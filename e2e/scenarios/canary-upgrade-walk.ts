@@ -93,7 +93,6 @@ export const canaryUpgradeWalk: Scenario = {
   name: 'canary-upgrade-walk',
   about:
     "the commands of docs/canary-upgrade.md (Istio's canary upgrade) have the documented effect on stored pods, and `injector tag` refuses invalid calls",
-  paired: true,
   // Other scenarios leave namespaces that follow the same revisions.
   ownControlPlane: true,
   destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',

@@ -21,7 +21,6 @@ export const certsCommands: Scenario = {
   name: 'certs-commands',
   about:
     'injector certs status, rotate and export-ca work with a running operator; certs create, serve and certs patch-ca-bundle work without one',
-  paired: true,
   destructive: 'it creates a webhook that selects all namespaces with a label',
   run: async (context) => {
     const { leaf, authority, force } = await checkOperatorCommands(context);

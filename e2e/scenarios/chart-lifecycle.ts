@@ -29,7 +29,6 @@ export const chartLifecycle: Scenario = {
     'the chart works with different values, Pod Security, install.yaml and autoscaling; with helm and a registry, it upgrades from the previous release, rolls back, uninstalls and installs',
   destructive: 'it installs and uninstalls the operator, including its CRDs',
   ownControlPlane: true,
-  paired: true,
   run: async (context) => {
     const { client, cluster } = context;
     const folder = join(cluster.run.path, name);

@@ -40,7 +40,6 @@ export const checkAgrees: Scenario = {
   core: true,
   about:
     'the API server does what `injector check` predicts, for the table of labels, and for random pods and random InjectorConfigs',
-  paired: true,
   destructive: 'it installs the default revision, and webhooks that refuse pods',
   full: '256 rows and 3,600 random pods in 12 random rounds, 2 minutes',
   run: async (context) => {

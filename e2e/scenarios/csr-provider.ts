@@ -29,7 +29,6 @@ export const csrProvider: Scenario = {
   name: 'csr-provider',
   about:
     'a signer issues certificates through CertificateSigningRequests under load; no pod is lost during ten renewals and the change to a new root; the operator repeats requests that were denied, failed, removed or signed wrongly',
-  paired: true,
   run: async (context) => {
     const [root, successor] = [await companyAuthority('signer'), await companyAuthority('signer next')];
     const signer = Signer.start(context, signerName, root);

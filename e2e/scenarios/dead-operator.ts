@@ -15,7 +15,6 @@ export const deadOperator: Scenario = {
   name: 'dead-operator',
   about:
     'after every replica is killed, each command that reports the current state says that there is no leader and exits with 1; after a restart, the operator restores its webhooks and the commands exit with 0',
-  paired: true,
   destructive: 'it creates a RevisionTag and kills the operator',
   run: async (context) => {
     const { client } = context;

@@ -22,7 +22,6 @@ export const diffPredicts: Scenario = {
   name: 'diff-predicts',
   about:
     'after each of several moves between configurations, every new pod equals the prediction of `injector diff`, and the sums equal what is stored',
-  paired: true,
   full: '12 moves with 200 workloads, 6 minutes',
   run: async (context) => {
     const { client } = context;

@@ -21,6 +21,7 @@ export const faults: Scenario = {
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
   full: 'etcd is stopped for a minute, requests are refused for 20 s, every watch hangs: about 6 minutes',
+  alone: 'it judges milliseconds of retries',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ proxied: true });

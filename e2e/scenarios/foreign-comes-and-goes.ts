@@ -17,7 +17,6 @@ const maximumDelay = 2000 + 1000;
 export const foreignComesAndGoes: Scenario = {
   name: 'foreign-comes-and-goes',
   about: "conditions change within 2 s after another product's webhook is created, changed or deleted",
-  paired: true,
   destructive: 'it creates a webhook configuration called istio-sidecar-injector',
   run: async (context) => {
     const { client } = context;

@@ -10,7 +10,6 @@ import { found, none } from '../harness/wait-for.ts';
 export const gitops: Scenario = {
   name: 'gitops',
   about: 'kubectl diff of chart and examples is empty, and Argo CD and Flux rate each recorded state as documented',
-  paired: true,
   ownControlPlane: true,
   destructive: 'it creates the default InjectorConfig and crashing pods',
   run: async (context) => {

@@ -24,7 +24,6 @@ export const givenCertificates: Scenario = {
   name: 'given-certificates',
   about:
     "under load, replicas serve a user's certificate once its authority is trusted, replace it without a lost pod, and refuse invalid certificates",
-  paired: true,
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'given', perSecond: 25 });
     const { names, namespace, observer, losses } = cluster;

@@ -16,7 +16,6 @@ export const holdKilled: Scenario = {
   name: 'hold-killed',
   about:
     'the leader is killed after each write of a recovery from failurePolicy Hold: every held pod gets its sidecar, no pod is deleted twice, no Job fails, and no separated pod is left',
-  paired: true,
   destructive: 'it kills the operator',
   full: 'recoveries with four pods, killed after each of their six writes, 90 s',
   run: async (context) => {

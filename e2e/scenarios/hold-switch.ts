@@ -23,7 +23,6 @@ export const holdSwitch: Scenario = {
   name: 'hold-switch',
   about:
     'failurePolicy changes from Fail to Hold, Ignore, Hold and disabled under load, beside a webhook of another product that changes labels: no pod stays held and none is lost',
-  paired: true,
   destructive: 'it kills all replicas',
   run: async (context) => {
     const { client } = context;

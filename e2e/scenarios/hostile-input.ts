@@ -27,6 +27,7 @@ export const hostileInput: Scenario = {
   about:
     'malformed and absurd requests of many classes, slow clients and huge bodies get the expected answers, and do not affect other clients',
   full: '1,260,000 malformed requests, 1,000 slow connections and bodies of 19 MiB, about 25 minutes',
+  alone: 'it judges milliseconds under attack',
   run: async (context) => {
     const size = sizes[context.size];
     const installation = await context.install();

@@ -32,7 +32,6 @@ const probe = `const { readFileSync, writeFileSync } = require('node:fs');
 export const image: Scenario = {
   name: 'image',
   about: 'without privileges and read-only, the image injects a pod; the image runs on arm64 and has complete SBOMs',
-  paired: true,
   run: async (context) => {
     const missing = ['crun', 'unshare', 'qemu-aarch64-static'].filter((program) => onPath(program) === undefined);
     if (process.getuid?.() !== 0) missing.unshift('root');

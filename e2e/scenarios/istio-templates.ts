@@ -25,7 +25,6 @@ export const istioTemplates: Scenario = {
   core: true,
   about:
     "with references to Istio's ConfigMaps, the stored pods of every kind of workload equal the engine's results, before and after edits of the ConfigMaps",
-  paired: true,
   run: (context) => withProxyConfigs(context.client, () => walk(context)),
 };
 

@@ -18,7 +18,6 @@ export const killSwitch: Scenario = {
   core: true,
   about:
     'while the operator is dead and failurePolicy is Fail, injector disable lets pods start, and injector enable restores injection; spec.paused removes a webhook; an unreachable webhook is never published',
-  paired: true,
   destructive: 'it disables injectors of the whole cluster',
   run: async (context) => {
     const { client } = context;

@@ -22,7 +22,6 @@ export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
   core: true,
   about: "KubeSphere's workspace selector injects a log sidecar into pods that also get a proxy, in both orders",
-  paired: true,
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {
     const { client } = context;

@@ -37,7 +37,6 @@ export const labelTruthTable: Scenario = {
   core: true,
   about:
     "in 6 settings, all 256 combinations of namespace and pod labels have the result in Istio's table, and with failurePolicy Hold the same pods are held while the webhook is dead",
-  paired: true,
   full: 'also held pods while the operator is dead in each of the 6 settings, 3 minutes',
   destructive: 'it installs the default revision, which then also selects namespaces without labels',
   run: async (context) => {

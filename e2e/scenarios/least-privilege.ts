@@ -24,6 +24,7 @@ export const leastPrivilege: Scenario = {
   about:
     'the audit log of the whole run shows that no request of the operator was forbidden, and that the operator used every right in the chart',
   destructive: 'it needs the embedded control plane and its audit log',
+  last: true,
   run: async (context) => {
     const { rights } = context;
     const audit = context.startAudit();

@@ -15,7 +15,6 @@ export const oneWriter: Scenario = {
   name: 'one-writer',
   about:
     'in a rollout, a rotation, a tag move and a repair, no write of a webhook repeats the previous write; each step writes the path once; against a hostile writer, the operator writes at most once per second',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;

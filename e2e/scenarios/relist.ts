@@ -23,6 +23,7 @@ export const relist: Scenario = {
   destructive: 'it fills the cluster with thousands of pods',
   ownControlPlane: true,
   full: '10,000 pods, 2 minutes',
+  alone: 'it measures CPU time and milliseconds of a relist',
   run: async (context) => {
     const { client } = context;
     const count = sizes[context.size];

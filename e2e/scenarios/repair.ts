@@ -20,6 +20,7 @@ export const repair: Scenario = {
   name: 'repair',
   core: true,
   about: 'the operator immediately restores edited and deleted objects, and avoids a war of writes',
+  alone: 'it judges how many milliseconds repairs take',
   run: async (context) => {
     const installation = await context.install();
     await installation.startOperator();

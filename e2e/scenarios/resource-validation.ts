@@ -23,7 +23,6 @@ export const resourceValidation: Scenario = {
   name: 'resource-validation',
   core: true,
   about: 'each invalid object, template or start causes one clear error, and affects no other revision',
-  paired: true,
   run: async (context) => {
     const installation = await context.install();
     const bySchema = await checkObjects(context, ['schema', 'rule']);

@@ -13,7 +13,6 @@ export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
     'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; if the operator restarts workloads, a rollout proceeds even if users create no pods',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;

@@ -24,7 +24,6 @@ export const rolloutPaths: Scenario = {
   name: 'rollout-paths',
   about:
     'the path of the webhook alone decides which workloads get the canary, and the share is exact; in a shadow step, no workload gets the canary, and replicas report how the results differ',
-  paired: true,
   run: async (context) => {
     const { client } = context;
     await context.startReplicas({ webhooks: 2, controllers: 1 });

@@ -31,6 +31,7 @@ export const stall: Scenario = {
     'hostile pods of many classes (a field and a text each) do not delay innocent pods or cause their loss, and the leader keeps its Lease',
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'every field with every text: 5,900 classes, four pods of each class, about 30 minutes',
+  alone: 'it judges milliseconds under attack',
   run: async (context) => {
     const { size, seed } = context;
     const { undisturbed, rounds, limit, walked } = sizes[size];

@@ -14,7 +14,6 @@ import { barePod } from '../harness/workloads.ts';
 export const takenOver: Scenario = {
   name: 'taken-over',
   about: 'a compromised webhook replica or controller can do exactly what SECURITY.md says, attempt by attempt',
-  paired: true,
   run: async (context) => {
     const { client, cluster } = context;
     const replicas = await context.startReplicas(

@@ -26,7 +26,6 @@ export const trialRender: Scenario = {
   name: 'trial-render',
   about: 'templates that fail for every pod are never published; templates that may fail are published with a warning',
   destructive: 'it applies examples, which select pods by their own labels',
-  paired: true,
   run: async (context) => {
     await context.startOperator();
     for (const { title, said, ...injection } of broken) {

@@ -20,7 +20,6 @@ export const webhookLost: Scenario = {
   name: 'webhook-lost',
   about:
     'a user, injector disable or the garbage collector deletes the webhooks of tags during a pause, during a step and after a rollback, while the leader is dead; the operator restores each path, and no other workload gets the canary',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane, and removes the owner of its webhooks',
   run: async (context) => {
     const { client } = context;

@@ -2,6 +2,12 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { describeEvent, type AuditEvent } from '../audit-log.ts';
 import type { Installation } from '../installation.ts';
 
+/** The rights with the numbers of their uses, and the refused requests. */
+export interface RightsSnapshot {
+  readonly uses: readonly (readonly [right: string, uses: number])[];
+  readonly refusals: readonly string[];
+}
+
 /** Collects which rights of the production chart (mode split) the scenarios of a run used. */
 export class RightsUsed {
   readonly #uses = new Map<string, number>();
@@ -28,6 +34,16 @@ export class RightsUsed {
         if (needed !== undefined) this.#note(needed, installation.namespace, 1);
       }
     }
+  }
+
+  snapshot(): RightsSnapshot {
+    return { uses: [...this.#uses], refusals: [...this.refusals] };
+  }
+
+  /** Adds rights that other scenarios used. Only whether a right was used matters. */
+  add({ uses, refusals }: RightsSnapshot): void {
+    for (const [right, count] of uses) this.#uses.set(right, Math.max(this.#uses.get(right) ?? 0, count));
+    for (const refusal of refusals) this.refusals.add(refusal);
   }
 
   /** The number of rights; 0 if no scenario installed the production chart. */
