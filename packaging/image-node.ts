@@ -1,6 +1,6 @@
 /**
- * Runs the core scenarios on the image's Node version; the other tests run on the machine's Node.
- * `image-node.ts [SCENARIO…]` runs the named scenarios instead.
+ * Runs scenarios on the image's Node version; the other tests run on the machine's Node:
+ * `image-node.ts [--core] [SCENARIO…]`, with the arguments of e2e/run.ts.
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -13,7 +13,7 @@ if (platform === 'linux' && (arch === 'x64' || arch === 'arm64')) {
   const programs = path.join(folder, 'usr/local/bin');
   // The guard fails in children that run another Node version. Operators run on process.execPath.
   const guard = `if(process.versions.node!=='${version}')throw(new(Error)('this_is_Node_'+process.version))`;
-  const selected = process.argv.length > 2 ? process.argv.slice(2) : ['--core'];
+  const selected = process.argv.slice(2);
   console.log(`with Node ${version}:`);
   const { status } = spawnSync(path.join(programs, 'node'), [...process.execArgv, 'e2e/run.ts', ...selected], {
     stdio: 'inherit',

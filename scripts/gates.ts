@@ -17,6 +17,8 @@ interface Gate {
 }
 
 const golden = goldenFolder();
+/** The lines of scenarios to record. */
+const coreFigures = /^using|^[\w-]+: \d+ checks in|passed, /;
 const gates: readonly Gate[] = [
   {
     name: 'template-differential',
@@ -64,11 +66,23 @@ const gates: readonly Gate[] = [
     keepPrinted: true,
   },
   {
+    name: 'ci',
+    about: 'runs .ci/run in a clean clone of the last commit, and records what each part takes; half an hour',
+    command: ['scripts/ci-gate.ts'],
+  },
+  ...(['1.33', '1.34', '1.35'] as const).map((version) => ({
+    name: `as-kubernetes-${version}`,
+    about: `runs the core scenarios on an API server that emulates Kubernetes ${version}; takes 3 minutes`,
+    command: [version === '1.33' ? 'packaging/image-node.ts' : 'e2e/run.ts', '--core'],
+    environment: { KUBERNETES_EMULATED: version },
+    keepPrinted: coreFigures,
+  })),
+  {
     name: 'kubernetes-1.33',
     about: 'runs the core scenarios on Kubernetes 1.33.13; takes 3 minutes, plus a compilation in the first run',
     command: ['e2e/run.ts', '--core'],
     environment: { KUBERNETES: '1.33' },
-    keepPrinted: /^using|^[\w-]+: \d+ checks in|passed, /,
+    keepPrinted: coreFigures,
   },
   ...benchmarks.map(({ name, file }) => ({
     name,

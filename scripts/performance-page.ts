@@ -23,6 +23,21 @@ interface Phases {
   readonly phasesMilliseconds: Readonly<Record<string, number>>;
 }
 
+interface Taken {
+  readonly name: string;
+  readonly step?: string;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+/** The figures of gate `ci`, the longest first. */
+interface ContinuousIntegration {
+  readonly summary: string;
+  readonly steps: readonly Taken[];
+  readonly scenarios: readonly Taken[];
+  readonly controlPlanes: readonly Pick<Taken, 'cpuSeconds'>[];
+}
+
 interface Measurement<Figures> {
   readonly commit: string;
   readonly date: string;
@@ -38,6 +53,8 @@ export function performancePage(folder: string): string {
     JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Measurement<Figures>;
   const server = read<ServerFigures>('bench-server');
   const { figures: engine } = read<{ templates: string; newPods: Phases; neverSeen: Phases }>('bench-engine');
+  const ci = read<ContinuousIntegration>('ci');
+  const controlPlanes = ci.figures.controlPlanes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   const { seconds } = read<{ seconds: Readonly<Record<string, number>> }>('stopwatch').figures;
   const gates = readdirSync(folder).flatMap((file) => {
     const name = file.replace(/\.json$/, '');
@@ -106,11 +123,26 @@ export function performancePage(folder: string): string {
     '',
     ...table(['gate', 'date', 'figures'], gates),
     '',
+    '## A run of CI',
+    '',
+    `Wall and CPU seconds of \`.ci/run\` (${describe(ci)}): ${ci.figures.summary}.`,
+    'Steps and scenarios run at the same time, so their sum is larger. A scenario counts the processes that it started, and',
+    `not its control plane. All control planes together used ${controlPlanes.toFixed(0)} CPU seconds.`,
+    '',
+    ...table(['step', 'seconds', 'CPU seconds'], ci.figures.steps.map(cellsOf)),
+    '',
+    ...table(['scenario', 'seconds', 'CPU seconds'], ci.figures.scenarios.map(cellsOf)),
+    '',
   ].join('\n');
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+function cellsOf({ name, step = '', seconds, cpuSeconds }: Taken): string[] {
+  const place = step.startsWith('as Kubernetes') ? ` ${step.replace(/,.*/, '')}` : '';
+  return [name + place, seconds.toFixed(0), cpuSeconds.toFixed(0)];
 }
 
 function describe({ machine, commit }: Measurement<unknown>): string {
