@@ -68,8 +68,6 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
         arguments: found === undefined ? [name, ...commands[name]] : commands[name],
         logFile: join(directory, `${name}.log`),
         onSpawn: run.recordProcess,
-        // Collect garbage less often: memory is cheap here, and CPU time is not.
-        environment: { GOGC: '400' },
       }),
     ]),
   ) as Record<ComponentName, ManagedProcess>;
