@@ -9,8 +9,7 @@ help: ## print this list
 
 node_modules/.package-lock.json: package.json package-lock.json
 	@if [ -L node_modules ]; then echo "node_modules is a symbolic link, and npm ci would empty its target: remove the link, then run make again" >&2; exit 1; fi
-	@echo "installing npm packages …"
-	@npm ci --no-audit --no-fund --loglevel=error
+	npm ci --no-audit --no-fund
 	@touch $@
 
 install: node_modules/.package-lock.json

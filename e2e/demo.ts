@@ -119,7 +119,7 @@ async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: bool
     : { cluster: await openCluster({}, report), stays: false };
 }
 
-/** Lists further commands. The scenario demo-walk runs these lines as printed. */
+/** Lists further commands. Scenario `readme` runs these lines as printed. */
 function howToTryMore(cluster: Cluster): string {
   const commands: [command: string, says?: string][] = [
     [`export KUBECONFIG=${cluster.kubeconfig ?? ''}`],
