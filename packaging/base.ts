@@ -111,7 +111,7 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
 }
 
 /** Returns a folder of the user's cache. Fills a folder that is missing or older than `days`. */
-async function cached(name: string, days: number, fill: (folder: string) => Promise<void>): Promise<string> {
+export async function cached(name: string, days: number, fill: (folder: string) => Promise<void>): Promise<string> {
   const { XDG_CACHE_HOME: named = '' } = process.env;
   const cache = path.join(named === '' ? path.join(homedir(), '.cache') : named, 'sidecar-injector');
   const kept = path.join(cache, name);

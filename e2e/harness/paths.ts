@@ -14,12 +14,12 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   kubectl: join(build, 'bin', 'kubectl'),
-  /** The folder for bundles of earlier commits, with one directory per commit. */
-  earlier: join(build, 'earlier'),
+  /** The folder for bundles of possible later versions. */
+  later: join(build, 'later'),
   /** The folder with one directory per control plane. */
   runs: join(build, 'run'),
-  /** The cluster of `make up` and `KEEP=1 make demo`. In tests, STANDING names another folder. */
-  standing: join(build, process.env['STANDING'] ?? 'cluster'),
+  /** The cluster of `make up` and `KEEP=1 make demo`. */
+  standing: join(build, 'cluster'),
   controlPlaneSources: join(repository, 'e2e', 'controlplane'),
   /** Our Go modules, one per folder, for programs that `go install` cannot install by name. */
   tools: join(repository, 'e2e', 'tools'),

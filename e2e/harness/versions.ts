@@ -1,8 +1,9 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plugin } from 'esbuild';
+import { cached } from '../../packaging/base.ts';
 import { bundle } from '../../scripts/bundle/bundle.ts';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { parseObjects } from './apply.ts';
@@ -14,27 +15,26 @@ const run = promisify(execFile);
 export const previousRelease = readFileSync(join(repository, 'e2e', 'previous-release'), 'utf8').trim();
 
 /**
- * Builds the bundle of an earlier commit from the repository's history. Returns its path.
+ * Builds the bundle of an earlier commit from the repository's history, or reuses the bundle in the
+ * user's cache folder. Returns its path. The folder also contains the docs of that commit.
  *
  * @throws Error if the clone is shallow or npm cannot install the packages
  */
 export async function earlierBundle(commit: string): Promise<string> {
-  const folder = join(paths.earlier, commit);
-  const built = join(folder, 'dist', 'injector.cjs');
-  if (existsSync(built)) return built;
-  const git = { cwd: repository, maxBuffer: 256 << 20 };
-  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], git).status !== 0)
-    throw new Error(`this clone has no commit ${commit}: run \`git fetch --unshallow\``);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const archive = join(folder, 'source.tar');
-  await run('git', ['archive', '--output', archive, commit], git);
-  await run('tar', ['--extract', '--file', archive, '--directory', folder]);
-  const isSame = spawnSync('git', ['diff', '--quiet', commit, '--', 'package-lock.json'], git).status === 0;
-  if (isSame) symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
-  else await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder });
-  await run(process.execPath, ['--import', 'ts-blank-space/register', 'scripts/build.ts'], { cwd: folder });
-  return built;
+  const folder = await cached(`earlier-${commit}`, 30, async (building) => {
+    const git = { cwd: repository, maxBuffer: 256 << 20 };
+    if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], git).status !== 0)
+      throw new Error(`this clone has no commit ${commit}: run \`git fetch --unshallow\``);
+    const archive = join(building, 'source.tar');
+    await run('git', ['archive', '--output', archive, commit], git);
+    await run('tar', ['--extract', '--file', archive, '--directory', building]);
+    const cwd = { cwd: building };
+    await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], cwd);
+    await run(process.execPath, ['--import', 'ts-blank-space/register', 'scripts/build.ts'], cwd);
+    for (const name of readdirSync(building))
+      if (!['dist', 'docs'].includes(name)) rmSync(join(building, name), { recursive: true });
+  });
+  return join(folder, 'dist', 'injector.cjs');
 }
 
 /** Returns the objects that `injector install` of another version writes, CRDs first. */
@@ -56,7 +56,7 @@ const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
  * @param name the format's name; the bundle assumes that all replicas read format `1`
  */
 export async function nextBundle(name: '1' | '2'): Promise<string> {
-  const outfile = join(paths.earlier, `next-${name}.cjs`);
+  const outfile = join(paths.later, `next-${name}.cjs`);
   const read = `const found = parts[at] === 'v2' && readRoute(Buffer.from(parts[at + 1], 'hex').toString().split('/'), 1);
     return found ? { route: found.route, end: at + 2 } : undefined;`;
   const write = "'/v2/' + Buffer.from(formatRoute(route)).toString('hex')";
