@@ -85,8 +85,9 @@ export async function checkDiffs(context: ScenarioContext, method: string, flags
     return /^1: [^]*\+ .*example.com\/other:1/m.test(await kubectl('diff', ...flags, '-f', edited));
   });
   // Delete the tag first, because it uses the InjectorConfigs.
-  for (const file of files.slice(2).reverse()) await kubectl('delete', '-f', file);
-  await operator.stop();
+  await kubectl('delete', '-f', files.at(-1)!);
+  await Promise.all(files.slice(2, -1).map((file) => kubectl('delete', '-f', file)));
+  await operator.end();
   await kubectl('delete', '-f', chart);
 }
 
@@ -95,7 +96,7 @@ async function startOperator(context: ScenarioContext, installation: Installatio
   const replicas = await Replicas.start(context.cluster, installation, {
     webhooks: 1,
     controllers: 1,
-    flags: [shortLeases],
+    flags: [shortLeases, '--drain-seconds=0'],
   });
   context.atEnd(() => replicas.stop());
   return replicas;

@@ -38,10 +38,11 @@ export function mutants({ lua, flux }: HealthCheck): HealthCheck[] {
   return [...without(lua).map((text) => ({ lua: text, flux })), ...parts];
 }
 
-/** Returns `Argo's health, Flux's status` for each stored object. */
-export function judge(program: string, { lua, flux }: HealthCheck, objects: readonly KubernetesObject[]): string[] {
-  const input = JSON.stringify({ lua, flux, objects });
-  const { status, stdout, stderr } = spawnSync(program, { input, encoding: 'utf8' });
+/** Returns `Argo's health, Flux's status` for each stored object, for each of the checks. */
+export function judge(program: string, checks: readonly HealthCheck[], objects: readonly KubernetesObject[]) {
+  const input = JSON.stringify({ checks, objects });
+  const { status, stdout, stderr } = spawnSync(program, { input, encoding: 'utf8', maxBuffer: 64 << 20 });
   if (status !== 0) throw new Error(`the health program failed: ${stderr}`);
-  return (JSON.parse(stdout) as { argo: string; flux: string }[]).map((each) => `${each.argo}, ${each.flux}`);
+  const verdicts = JSON.parse(stdout) as { argo: string; flux: string }[][];
+  return verdicts.map((each) => each.map(({ argo, flux }) => `${argo}, ${flux}`));
 }

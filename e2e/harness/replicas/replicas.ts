@@ -182,6 +182,12 @@ export class Replicas {
     await this.balancer.waitForRotation(running);
   }
 
+  /** Stops all processes as a kubelet does, so that they release their Leases. */
+  async end(): Promise<void> {
+    await Promise.all(this.all.map(({ operator }) => operator.process.stop(30_000)));
+    await this.stop();
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.all.map(({ operator }) => operator.process.kill()));
     await this.balancer.stop();

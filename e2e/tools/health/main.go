@@ -1,5 +1,6 @@
-// Command health judges Kubernetes objects as Argo CD and Flux do. It reads scripts and objects as
-// JSON from standard input, and writes the verdict of both tools on each object.
+// Command health judges Kubernetes objects as Argo CD and Flux do. It reads health checks and objects
+// as JSON from standard input. For each health check, it writes the verdict of both tools on each
+// object.
 package main
 
 import (
@@ -17,12 +18,16 @@ import (
 )
 
 type input struct {
+	Checks []check `json:"checks"`
+	// Objects are the objects as the API server stored them.
+	Objects []json.RawMessage `json:"objects"`
+}
+
+type check struct {
 	// Lua is the script of `resource.customizations.health.<group>_<kind>`.
 	Lua string `json:"lua"`
 	// Flux is one entry of `spec.healthCheckExprs` of a Kustomization.
 	Flux kustomize.CustomHealthCheck `json:"flux"`
-	// Objects are the objects as the API server stored them.
-	Objects []json.RawMessage `json:"objects"`
 }
 
 type output struct {
@@ -36,19 +41,33 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
 		fail(err)
 	}
-	evaluator, err := cel.NewStatusEvaluator(&given.Flux.HealthCheckExpressions)
-	if err != nil {
-		fail(err)
-	}
-	judged := []output{}
+	objects := []*unstructured.Unstructured{}
 	for _, raw := range given.Objects {
 		object := &unstructured.Unstructured{}
 		// Both tools decode objects from the API server with whole numbers as int64.
 		if err := object.UnmarshalJSON(raw); err != nil {
 			fail(err)
 		}
+		objects = append(objects, object)
+	}
+	judged := [][]output{}
+	for _, each := range given.Checks {
+		judged = append(judged, judge(each, objects))
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(judged); err != nil {
+		fail(err)
+	}
+}
+
+func judge(by check, objects []*unstructured.Unstructured) []output {
+	evaluator, err := cel.NewStatusEvaluator(&by.Flux.HealthCheckExpressions)
+	if err != nil {
+		fail(err)
+	}
+	judged := []output{}
+	for _, object := range objects {
 		var each output
-		each.Argo, each.Message = argo(object, given.Lua)
+		each.Argo, each.Message = argo(object, by.Lua)
 		if result, err := evaluator.Evaluate(context.Background(), object); err != nil {
 			each.Flux = "Unknown: " + err.Error()
 		} else {
@@ -56,9 +75,7 @@ func main() {
 		}
 		judged = append(judged, each)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(judged); err != nil {
-		fail(err)
-	}
+	return judged
 }
 
 // argo mirrors VM.ExecuteHealthLua of Argo CD's util/lua: only the libraries package, base and

@@ -41,7 +41,7 @@ export interface PublicationOutcome {
   readonly isPending: boolean;
 }
 
-export interface PublicationOptions extends Pick<PassContext, 'view' | 'reports' | 'clock'> {
+export interface PublicationOptions extends Pick<PassContext, 'settings' | 'view' | 'reports' | 'clock'> {
   readonly webhooks: WebhookWriter;
   readonly configurations: StoredConfigurations;
 }
@@ -153,7 +153,7 @@ export class Publication {
 
   /** Reports whether there has been no live replica for longer than a restart takes. */
   #hasNoReplica(name: string): boolean {
-    const { reports, clock } = this.#options;
+    const { reports, clock, settings } = this.#options;
     if (reports.replicas(name).length > 0) {
       this.#noReplicaSince.delete(name);
       return false;
@@ -161,7 +161,7 @@ export class Publication {
     const now = clock.monotonic();
     const since = this.#noReplicaSince.get(name) ?? now;
     this.#noReplicaSince.set(name, since);
-    return now - since >= noReplicaMs;
+    return now - since >= noReplicaMs / (settings.leaseTimeScale ?? 1);
   }
 
   /** Returns how long the leader has waited for replicas to load a configuration. */
