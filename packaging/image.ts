@@ -1,6 +1,16 @@
 /** Writes the build context of the image, and an archive of the image for each architecture. */
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -51,6 +61,17 @@ export async function writeImages(folder: string, report: Report): Promise<strin
   const archives: string[] = [];
   for (const architecture of architectures) archives.push(await writeImageArchive(folder, architecture, report));
   return [context, ...archives];
+}
+
+/** Returns the folder in which step `release` leaves a release. Each input changes the name. */
+export async function releaseFolder(): Promise<string> {
+  const canAssemble = chosenBase === undefined && imageLacks() === undefined;
+  const bases = (canAssemble ? architectures : []).map((each) => assembleBase(each, () => undefined));
+  const hash = createHash('sha256').update(JSON.stringify([await Promise.all(bases), releaseTime(), revision()]));
+  const files = readdirSync('packaging', { withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { name } of files) hash.update(readFileSync(path.join('packaging', name)));
+  for (const { content } of contextFiles().values()) hash.update(content);
+  return path.join('.build', 'made release', hash.digest('hex').slice(0, 16));
 }
 
 /** Writes an OCI archive of the image for one architecture. Returns its name. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
@@ -25,18 +26,9 @@ export type CertManager = Awaited<ReturnType<typeof prepareCertManager>>;
 export async function prepareCertManager(context: ScenarioContext) {
   const { client, cluster } = context;
   const program = await buildProgram('certmanager', (line) => context.say(line));
-  const directory = execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
-    cwd: join(paths.tools, 'certmanager'),
-    encoding: 'utf8',
-  });
-  const files = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'].map((plural) =>
-    join(directory.trim(), 'deploy', 'crds', `cert-manager.io_${plural}.yaml`),
-  );
-  files.push(
-    ...['challenges', 'orders'].map((each) =>
-      join(directory.trim(), 'deploy', 'crds', `acme.cert-manager.io_${each}.yaml`),
-    ),
-  );
+  const cwd = join(paths.tools, 'certmanager');
+  const folder = execFileSync('go', ['list', '-m', '-f', '{{.Dir}}/deploy/crds', module], { cwd, encoding: 'utf8' });
+  const files = readdirSync(folder.trim()).filter((file) => file.endsWith('.yaml'));
   const process = (name: 'controller' | 'cainjector'): ManagedProcess => {
     const made = new ManagedProcess({
       name: `cert-manager-${name}`,
@@ -53,7 +45,7 @@ export async function prepareCertManager(context: ScenarioContext) {
     cainjector: process('cainjector'),
 
     define: async (): Promise<void> => {
-      const objects = files.flatMap(readObjects);
+      const objects = files.flatMap((file) => readObjects(join(folder.trim(), file)));
       context.atEnd(async () => {
         for (const each of objects) await client.delete(each).catch(() => undefined);
       });

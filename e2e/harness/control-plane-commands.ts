@@ -111,6 +111,7 @@ export function componentArguments(
       '--concurrent-deployment-syncs=20',
       '--concurrent-replicaset-syncs=20',
       '--concurrent-namespace-syncs=20',
+      '--horizontal-pod-autoscaler-sync-period=1s',
     ],
     'kube-scheduler': [
       ...emulation,

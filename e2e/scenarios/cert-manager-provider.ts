@@ -64,7 +64,7 @@ export const certManagerProvider: Scenario = {
 /** Creates an InjectorConfig before cert-manager and the issuer exist. Checks the conditions. */
 async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
   const { client } = context;
-  const says = (text: string, expected: RegExp) => checkCondition(context, 'early', 'CertificateReady', text, expected);
+  const says = saysOf(context, 'early');
   await applyObject(client, markedConfig('early', 'one', { certificate: issued }));
   await says(
     'cert-manager is not installed',
@@ -82,6 +82,11 @@ async function checkComesLater(context: ScenarioContext, certManager: CertManage
   await deleteForced(client, markedConfig('early', 'one'));
 }
 
+/** Returns a function that checks the condition CertificateReady of an InjectorConfig. */
+function saysOf(context: ScenarioContext, config: string) {
+  return (text: string, expected: RegExp) => checkCondition(context, config, 'CertificateReady', text, expected);
+}
+
 /** Causes a renewal, and waits until every replica serves the new certificate. */
 async function renewed({ observer }: RotatingCluster, act: () => Promise<unknown>): Promise<void> {
   const before = observer.common();
@@ -97,21 +102,10 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
   await controller.kill();
   const secret = objectOf('v1', 'Secret', own, namespace);
   await context.client.patch(secret, 'merge', { data: { 'ca.crt': null } });
-  await checkCondition(
-    context,
-    name,
-    'CertificateReady',
-    'the Secret has no ca.crt',
-    /^False \(KeyMissing\) .*caBundleFrom or caBundle; the previous certificate/,
-  );
+  const says = saysOf(context, name);
+  await says('the Secret has no ca.crt', /^False \(KeyMissing\) .*caBundleFrom or caBundle; the previous certificate/);
   await context.client.delete(secret);
-  await checkCondition(
-    context,
-    name,
-    'CertificateReady',
-    'the Secret does not exist',
-    /^False \(CertificatePending\) .*is still served$/,
-  );
+  await says('the Secret does not exist', /^False \(CertificatePending\) .*is still served$/);
   await observer.waitForRound();
   await context.checkNow('every replica still serves the previous certificate', () => observer.common() === before);
   controller.start();
@@ -132,7 +126,7 @@ async function checkReferred(cluster: RotatingCluster, certManager: CertManager)
     });
   const refer = { ...shortTerms, provider, certificateRef: { name: 'theirs' }, caBundleFrom: { name: 'theirs-root' } };
   await applyObject(client, markedConfig(name, 'one', { certificate: refer }));
-  const says = (text: string, expected: RegExp) => checkCondition(context, name, 'CertificateReady', text, expected);
+  const says = saysOf(context, name);
   await says(
     'the ConfigMap is missing',
     /^False \(TrustMissing\) spec\.certificate\.caBundleFrom: ConfigMap .*theirs-root does not exist/,

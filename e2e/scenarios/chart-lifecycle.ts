@@ -33,10 +33,7 @@ export const chartLifecycle: Scenario = {
     const { client, cluster } = context;
     const folder = join(cluster.run.path, name);
     mkdirSync(folder);
-    for (const build of [buildKubectl, findHelm])
-      await build((line) => {
-        context.say(line);
-      });
+    for (const build of [buildKubectl, findHelm]) await build((line) => context.say(line));
     const PATH = [paths.binaries, process.env['PATH']].join(delimiter);
     const run = (line: string): Promise<Said> =>
       runInShell(line, { PATH, HOME: folder, KUBECONFIG: cluster.kubeconfig }, { folder });
@@ -59,10 +56,11 @@ export const chartLifecycle: Scenario = {
     await context.checkNow('applying install.yaml a second time changes nothing', async () =>
       found(await generations(), first),
     );
-    const replicas = await Replicas.start(cluster, plain, { webhooks: 1, controllers: 1, seed: context.seed });
+    const few = { webhooks: 1, controllers: 1, seed: context.seed, flags: ['--drain-seconds=0'] };
+    const replicas = await Replicas.start(cluster, plain, few);
     await applyUntilReady(client, smallConfig('used'));
     await injects('with install.yaml');
-    await replicas.stop();
+    await replicas.end();
     await shell(`${injector} uninstall --purge --yes`);
     await context.check('uninstall --purge leaves no objects', async () => found((await run(remaining)).text, ''));
 

@@ -16,9 +16,9 @@ import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 4;
-/** A minute takes one second, so the confirmation period is 20 s. */
-const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '20m' };
-const flags = ['--test-certificate-time-scale=60'];
+/** A minute takes one second, so the confirmation period is 10 s. */
+const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '10m' };
+const flags = ['--test-certificate-time-scale=60', '--drain-seconds=2'];
 const [there, again] = ['after the upgrade to this version', 'after the downgrade to the previous release'];
 
 export const upgrade: Scenario = {
@@ -44,7 +44,7 @@ export const upgrade: Scenario = {
     const load = await context.startLoad({
       namespace: await context.namespace('pods', { 'istio.io/rev': 'back' }),
       inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
-      perSecond: 50,
+      perSecond: context.size === 'full' ? 50 : 20,
     });
     const losses = new Losses(context, load, audit);
     const since = Date.now();
