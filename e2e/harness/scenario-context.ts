@@ -210,7 +210,7 @@ export interface Scenario {
   about: string;
   /** Whether `make test` runs the scenario, because it takes seconds and often detects mistakes. */
   core?: boolean;
-  /** The reason why no other scenario may run at the same time, for example measured milliseconds. */
+  /** The reason why no other scenario may run at the same time. */
   alone?: string;
   /** Whether the scenario runs after the queues, because it reads the rights that others used. */
   last?: boolean;

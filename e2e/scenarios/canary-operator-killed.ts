@@ -37,6 +37,7 @@ export const canaryOperatorKilled: Scenario = {
     'the leader is killed after each write of a rollout that is promoted, aborted or rolled back; each rollout still ends as planned, with exact shares, evidence for each step, one update of the webhook per step, no repeated restart, and no lost pod',
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'the leader is killed with SIGKILL after every write, and is restarted or replaced by another leader, about 8 minutes',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas(

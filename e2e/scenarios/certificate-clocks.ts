@@ -22,6 +22,7 @@ export const certificateClocks: Scenario = {
   about:
     'certificates that live for seconds are renewed before they expire, although clocks differ by 20 minutes and jump by a day; no renewal happens too early or too late, and no pod is lost',
   full: '5 minutes with certificates that live for seconds, 10 rounds of wrong clocks, about 9 minutes',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const isFull = context.size === 'full';
     const flags = (name: string) => [...rotatingFlags, `--test-clock-offset-file=${clockFile(context, name)}`];

@@ -16,6 +16,7 @@ export const certificateRepair: Scenario = {
   about:
     'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load; the operator repairs them immediately, and damaged Secrets lose no pod, because replicas keep a valid certificate in memory',
   full: 'each kind of damage 5 times, each repair within a second, about 4 minutes',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'damaged', perSecond: 25 });
     const isFull = context.size === 'full';

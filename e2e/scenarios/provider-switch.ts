@@ -47,6 +47,7 @@ export const providerSwitch: Scenario = {
   name: 'provider-switch',
   about:
     'during twelve switches between the four certificate providers under load, two of them with kills of the leader and three reverted halfway, no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const [company, signing] = [await companyAuthority('company', false), await companyAuthority('signer', false)];
     Signer.start(context, signerName, signing);

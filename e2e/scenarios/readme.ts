@@ -55,8 +55,8 @@ export const readme: Scenario = {
     "in a clean copy of the repository, with only Node, Go and Debian's base tools on the PATH, each command of the README works, the demo runs twice on one cluster, each command that it prints works, and make targets send no request to the cluster that an exported KUBECONFIG names",
   destructive: 'it installs and uninstalls the operator',
   ownControlPlane: true,
-  paired: true,
   full: 'also runs make test, build, format, unit and conformance, 20 minutes',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, cluster } = context;
     await buildKubectl((line) => context.say(line));

@@ -16,6 +16,7 @@ export const rotationWithTags: Scenario = {
   about:
     'under load, a tag moves between two revisions in each phase of the rotation of their authorities, and no pod is lost',
   full: 'the tag moves 30 times, each time during two rotations, about 5 minutes',
+  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     const isFull = context.size === 'full';
