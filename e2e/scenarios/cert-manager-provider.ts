@@ -13,14 +13,15 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 
 const name = 'managed';
 const own = objectNames(name).certificate;
-const renewals = 10;
+const renewals = 5;
 const provider = 'CertManager';
 const issued = { ...shortTerms, provider, issuerRef: { name: 'e2e' } };
 
 export const certManagerProvider: Scenario = {
   name: 'cert-manager-provider',
   about:
-    "cert-manager's controllers issue certificates under load; no pod is lost during ten renewals, a new root, a dead controller and a deleted Secret; conditions name each missing object, and name cainjector as another writer of the caBundle",
+    "cert-manager's controllers issue certificates under load; no pod is lost during five renewals, a new root, a dead controller and a deleted Secret; conditions name each missing object, and name cainjector as another writer of the caBundle",
+  paired: true,
   run: async (context) => {
     const certManager = await prepareCertManager(context);
     const cluster = await startRotatingCluster(context, {
