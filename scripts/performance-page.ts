@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Comparison {
@@ -53,8 +53,6 @@ export function performancePage(folder: string): string {
     JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Measurement<Figures>;
   const server = read<ServerFigures>('bench-server');
   const { figures: engine } = read<{ templates: string; newPods: Phases; neverSeen: Phases }>('bench-engine');
-  const ci = read<ContinuousIntegration>('ci');
-  const controlPlanes = ci.figures.controlPlanes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   const { seconds } = read<{ seconds: Readonly<Record<string, number>> }>('stopwatch').figures;
   const gates = readdirSync(folder).flatMap((file) => {
     const name = file.replace(/\.json$/, '');
@@ -123,21 +121,30 @@ export function performancePage(folder: string): string {
     '',
     ...table(['gate', 'date', 'figures'], gates),
     '',
-    '## A run of CI',
-    '',
-    `Wall and CPU seconds of \`.ci/run\` (${describe(ci)}): ${ci.figures.summary}.`,
-    'Steps and scenarios run at the same time, so their sum is larger. A scenario counts the processes that it started, and',
-    `not its control plane. All control planes together used ${controlPlanes.toFixed(0)} CPU seconds.`,
-    '',
-    ...table(['step', 'seconds', 'CPU seconds'], ci.figures.steps.map(cellsOf)),
-    '',
-    ...table(['scenario', 'seconds', 'CPU seconds'], ci.figures.scenarios.map(cellsOf)),
-    '',
+    ...(existsSync(join(folder, 'ci.json')) ? runOfCi(read<ContinuousIntegration>('ci')) : []),
   ].join('\n');
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+/** Returns the section about gate `ci`. */
+function runOfCi(ci: Measurement<ContinuousIntegration>): string[] {
+  const { summary, steps, scenarios, controlPlanes } = ci.figures;
+  const ofControlPlanes = controlPlanes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  return [
+    '## A run of CI',
+    '',
+    `Wall and CPU seconds of \`.ci/run\` (${describe(ci)}): ${summary}.`,
+    'Steps and scenarios run at the same time, so their sum is larger. A scenario counts the processes that it started, and',
+    `not its control plane. All control planes together used ${ofControlPlanes.toFixed(0)} CPU seconds.`,
+    '',
+    ...table(['step', 'seconds', 'CPU seconds'], steps.map(cellsOf)),
+    '',
+    ...table(['scenario', 'seconds', 'CPU seconds'], scenarios.map(cellsOf)),
+    '',
+  ];
 }
 
 function cellsOf({ name, step = '', seconds, cpuSeconds }: Taken): string[] {

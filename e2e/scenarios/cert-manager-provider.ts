@@ -21,7 +21,6 @@ export const certManagerProvider: Scenario = {
   name: 'cert-manager-provider',
   about:
     "cert-manager's controllers issue certificates under load; no pod is lost during five renewals, a new root, a dead controller and a deleted Secret; conditions name each missing object, and name cainjector as another writer of the caBundle",
-  paired: true,
   run: async (context) => {
     const certManager = await prepareCertManager(context);
     const cluster = await startRotatingCluster(context, {
