@@ -18,7 +18,7 @@ import { SmallRollout } from './canary-cases/small-rollout.ts';
 const count = 4;
 /** A minute takes one second, so the confirmation period is 10 s. */
 const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '10m' };
-const flags = ['--test-certificate-time-scale=60', '--drain-seconds=2'];
+const flags = ['--test-certificate-time-scale=60'];
 const [there, again] = ['after the upgrade to this version', 'after the downgrade to the previous release'];
 
 export const upgrade: Scenario = {
