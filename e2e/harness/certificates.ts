@@ -1,39 +1,37 @@
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import forge from 'node-forge';
-
-const generate = promisify(generateKeyPair);
+import { generateRsaKeyPair, type CertifiedKey, type KeyPair } from '../../src/certs/key-pair.ts';
+import { randomSerialNumber } from '../../src/certs/random-source.ts';
+import { signCertificate } from '../../src/certs/sign-certificate.ts';
 
 export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok';
 
 /** The user (CN) and group (O) of each client. Kubernetes binds roles to the system users. */
-const clients: Record<ClientName, { user: string; group?: string }> = {
+const clients: Record<ClientName, { user: string; group: string }> = {
   admin: { user: 'kubernetes-admin', group: 'system:masters' },
-  'controller-manager': { user: 'system:kube-controller-manager' },
-  scheduler: { user: 'system:kube-scheduler' },
+  'controller-manager': { user: 'system:kube-controller-manager', group: 'e2e' },
+  scheduler: { user: 'system:kube-scheduler', group: 'e2e' },
   kwok: { user: 'system:kwok', group: 'system:masters' },
 };
 
 /** Creates a CA and all certificates of a control plane as PEM files, valid for a week. */
 export async function createClusterCertificates(directory: string) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const newKeys = () => generateRsaKeyPair(2048);
   const [authorityKeys, servingKeys, serviceAccountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
-  const issuer = [{ name: 'commonName', value: 'embedded-control-plane' }];
-  const issue = (subject: forge.pki.CertificateField[], keys: Keys, extensions: object[]): string => {
-    const certificate = forge.pki.createCertificate();
-    certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
-    // The first byte 0x4_ keeps the serial number positive (RFC 5280, 4.1.2.2), as Go requires.
-    certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
-    certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
-    certificate.validity.notAfter = new Date(Date.now() + 7 * 86_400_000);
-    certificate.setSubject(subject);
-    certificate.setIssuer(issuer);
-    certificate.setExtensions(extensions);
-    certificate.sign(forge.pki.privateKeyFromPem(authorityKeys.privateKey), forge.md.sha256.create());
-    return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
-  };
+  const issue = (user: string, group: string, keys: KeyPair, extensions: object[], signer: CertifiedKey | KeyPair) =>
+    signCertificate(
+      {
+        serialNumber: randomSerialNumber(randomBytes),
+        subject: { organizationName: group, commonName: user },
+        publicKeyPem: keys.publicKeyPem,
+        notBefore: new Date(Date.now() - 3_600_000),
+        notAfter: new Date(Date.now() + 7 * 86_400_000),
+        extensions,
+      },
+      signer,
+    );
   const write = (name: string, certificate: string, key: string) => {
     const files = { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) };
     writeFileSync(files.certificate, certificate);
@@ -41,45 +39,32 @@ export async function createClusterCertificates(directory: string) {
     return files;
   };
   const usage = { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true };
-  const authority = issue(issuer, authorityKeys, [
+  const constraints = [
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true, digitalSignature: true },
-  ]);
-  const serving = issue([{ name: 'commonName', value: 'kube-apiserver' }], servingKeys, [
-    usage,
-    { name: 'extKeyUsage', serverAuth: true },
-    { name: 'subjectAltName', altNames: servingNames() },
-  ]);
+  ];
+  const certificatePem = issue('embedded-control-plane', 'e2e', authorityKeys, constraints, authorityKeys);
+  const authority = { certificatePem, privateKeyPem: authorityKeys.privateKeyPem };
+  const uses = [usage, { name: 'extKeyUsage', serverAuth: true }, { name: 'subjectAltName', altNames: servingNames() }];
+  const serving = issue('kube-apiserver', 'e2e', servingKeys, uses, authority);
   const client = async (name: ClientName) => {
     const { user, group } = clients[name];
-    const organization = group === undefined ? [] : [{ name: 'organizationName', value: group }];
     const keys = await newKeys();
-    const subject = [{ name: 'commonName', value: user }, ...organization];
-    return write(name, issue(subject, keys, [usage, { name: 'extKeyUsage', clientAuth: true }]), keys.privateKey);
+    const certificate = issue(user, group, keys, [usage, { name: 'extKeyUsage', clientAuth: true }], authority);
+    return write(name, certificate, keys.privateKeyPem);
   };
   const names = Object.keys(clients) as ClientName[];
   const clientFiles = await Promise.all(names.map(async (name) => [name, await client(name)] as const));
   return {
-    authority: write('ca', authority, authorityKeys.privateKey),
+    authority: write('ca', certificatePem, authority.privateKeyPem),
     /** The serving certificate of every component that serves HTTPS on 127.0.0.1. */
-    serving: write('serving', serving, servingKeys.privateKey),
+    serving: write('serving', serving, servingKeys.privateKeyPem),
     clients: Object.fromEntries(clientFiles) as Record<ClientName, ReturnType<typeof write>>,
-    serviceAccountKey: write('service-account', serviceAccountKeys.publicKey, serviceAccountKeys.privateKey),
+    serviceAccountKey: write('service-account', serviceAccountKeys.publicKeyPem, serviceAccountKeys.privateKeyPem),
   };
 }
 
 function servingNames(): object[] {
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
   return [...names.map((value) => ({ type: 2, value })), ...['127.0.0.1', '10.96.0.1'].map((ip) => ({ type: 7, ip }))];
-}
-
-type Keys = Awaited<ReturnType<typeof newKeys>>;
-
-function newKeys() {
-  return generate('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    // forge reads private keys in PKCS#1.
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import forge from 'node-forge';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import type { CompanyAuthority } from './company-authority.ts';
 import type { ScenarioContext } from './scenario-context.ts';
@@ -15,7 +14,7 @@ export interface SigningRequest extends KubernetesObject {
 const kind = resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest');
 
 /** How the signer treats the next requests. */
-type Behavior = 'Sign' | 'Ignore' | 'Approve' | 'Deny' | 'Fail' | 'WrongKey';
+type Behavior = 'Sign' | 'Ignore' | 'Deny' | 'Fail';
 
 /** Approves and signs CertificateSigningRequests of one signerName until the scenario ends. */
 export class Signer {
@@ -23,7 +22,7 @@ export class Signer {
   authority: CompanyAuthority;
   behavior: Behavior = 'Sign';
   /** The lifetime of a certificate, in milliseconds. */
-  life = 60_000;
+  life = 600_000;
   /** The delay between the approval and the certificate, in milliseconds. */
   delay = 0;
   readonly #context: ScenarioContext;
@@ -76,15 +75,13 @@ export class Signer {
     const approved = hasVerdict(status)
       ? request
       : await this.#verdict(request, 'approval', 'Approved', 'e2e approves it');
-    if (behavior === 'Approve') return;
     if (behavior === 'Fail') {
       await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it');
       return;
     }
     await sleep(this.delay);
     const { publicKeyPem, subject, names } = readRequest(Buffer.from(request.spec.request, 'base64').toString());
-    const key = behavior === 'WrongKey' ? (await generateRsaKeyPair(2048)).publicKeyPem : publicKeyPem;
-    const certificate = this.authority.sign(key, subject, names, this.life);
+    const certificate = this.authority.sign(publicKeyPem, subject, names, this.life);
     const issued = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
     await this.#put({ ...approved, status: issued }, 'status');
   }

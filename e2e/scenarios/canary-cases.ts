@@ -1,10 +1,13 @@
+import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { applyMarked } from '../harness/load/marked-config.ts';
+import { restartsOf, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { sideBySide } from '../harness/side-by-side.ts';
 import { found } from '../harness/wait-for.ts';
 import { SmallRollout, verdict } from './canary-cases/small-rollout.ts';
-import { failingConfig } from './canary/failing-config.ts';
+import { brokenConfig, failingConfig } from './canary/failing-config.ts';
 import { checkNoneLost } from './canary/workloads.ts';
 
 type Case = (context: ScenarioContext, audit: AuditLog) => Promise<SmallRollout[]>;
@@ -143,16 +146,73 @@ const rollbackOfRollback: Case = async (context, audit) => {
   // The operator writes the webhook after the status. Until then, the path names both revisions.
   const promoted = /^\/tags\/again\/v2\/[0-9a-f]{8}\/inject$/;
   await rollout.holds('the path of the webhook names only v2', async () => promoted.test(await rollout.path()));
+  const before = await rollout.path();
   await rollout.edit('bad', [50, 100]);
   const state = await rollout.reach('rolled back', ({ phase }) => phase === 'RolledBack');
-  await rollout.holds('after the revert, the pods fail and the operator rolls back', async () => {
-    const path = await rollout.path();
-    if (!promoted.test(path)) throw new Error(`the webhook of the tag has the path ${path}`);
+  await rollout.holds('after the revert, the pods fail and the operator rolls back', () => {
     const { reason, stable, rolledBackFrom } = state;
     return found(`${reason} ${stable.revision} ${rolledBackFrom?.revision ?? ''}`, 'PodsFailing v2 bad');
   });
+  await rollout.holds('the status names the failure, the number of failing pods, and the bound', () =>
+    /^revision bad was rolled back to v2 at step 1 \(50 percent\): \d+ of \d+ pods of the canary are failing.*maximumFailingPercent/.test(
+      state.message,
+    ),
+  );
+  await rollout.holds('the webhook has its earlier path to stable again', async () =>
+    found(await rollout.path(), before),
+  );
   await rollout.checkAll('after the rollback, all workloads get v2 again', 'v2');
   await rollout.holds('all pods are ready again', async () => (await rollout.workloads.ready()).size === 4);
+  await rollout.holds('condition Ready of the tag is False with reason RolledBack', async () => {
+    const { status } = await context.client.get<RevisionTagObject>(revisionTags, 'again');
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+    return found(`${ready?.status} ${ready?.reason} ${status?.stableRevision}`, 'False RolledBack v2');
+  });
+  await rollout.ask('retry', 'again');
+  await rollout.reach('rolled back a second time', ({ phase, action, message }) => {
+    return phase === 'RolledBack' && action?.nonce === 'again' && message.includes('failing');
+  });
+  await rollout.holds('the retry is rolled back, too', async () => found(await rollout.path(), before));
+  await rollout.checkAll('every new pod comes from the stable revision', 'v2');
+  await rollout.holds('every workload becomes healthy again', async () => (await rollout.workloads.ready()).size === 4);
+  return [rollout];
+};
+
+/** Shadow steps affect no pod: one finds a broken template, one reports what a good one changes. */
+const shadow: Case = async (context, audit) => {
+  const { client } = context;
+  const rollout = await SmallRollout.open(context, audit, { tag: 'shaded', count: 6 });
+  const steps = [{ weight: 0, shadow: true, pause: 'UntilResumed' }, { weight: 100 }];
+  const strategy = { canary: { steps, analysis: { minimumPods: 5, minReadySeconds: 1 } } };
+  const before = await rollout.path();
+  await applyObject(client, revisionTag('shaded', 'broken', { strategy }));
+  const broken = await rollout.reach('rolled back', ({ phase }) => phase === 'RolledBack');
+  await rollout.holds('the shadow step detects a failing template, and the status contains its error', () =>
+    /^revision broken was rolled back to v1 at step 1 \(0 percent\): the canary failed for .*this canary is broken/s.test(
+      broken.message,
+    ),
+  );
+  await rollout.holds('the path of the webhook names only stable again', async () =>
+    found(await rollout.path(), before),
+  );
+  await applyObject(client, revisionTag('shaded', 'v3', { strategy }));
+  const good = await rollout.reach('paused after the comparison', ({ phase, shadow }) => phase === 'Paused' && shadow);
+  await rollout.holds('the status lists the fields that a working canary would change', () => {
+    const { compared = 0, failed, changed = [] } = good.shadowReport ?? {};
+    return compared >= 5 && failed === 0 && changed.includes('spec.containers[marked].image');
+  });
+  await applyObject(client, revisionTag('shaded', 'v3', { strategy: { ...strategy, restart: {} } }));
+  await rollout.holds(
+    'if the operator may not restart workloads, the status names the flag and the chart value that allow restarts',
+    async () => {
+      const { phase, message } = await restartsOf(context, 'shaded');
+      return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
+    },
+  );
+  await rollout.renewed();
+  await rollout.holds('no pod comes from a canary', () =>
+    found([...new Set(rollout.workloads.pods.seen.map(({ maker }) => maker))].join(), 'v1'),
+  );
   return [rollout];
 };
 
@@ -201,25 +261,23 @@ const cases: readonly Case[] = [
   backToStable,
   rollbackOfRollback,
   failingAnyway,
+  shadow,
 ];
 
 export const canaryCases: Scenario = {
   name: 'canary-cases',
   about:
-    'shares are exact and no pod is lost in rollouts with 1, 2 and 7 workloads, with changing workloads, with two tags, and with edits and reverts of the spec',
+    'shares are exact and no pod is lost in rollouts with 1, 2 and 7 workloads, with changing workloads, with two tags, with edits and reverts of the spec, with pods that crash, and with shadow steps',
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
     await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
     await applyMarked(client, { v1: 'one', v2: 'two', v3: 'three' });
     await applyUntilReady(client, failingConfig('bad', 'four'));
+    await applyUntilReady(client, brokenConfig('broken', 'five'));
     const audit = context.requireAudit();
-    // Wait for all cases, so that no case still runs after another case fails.
-    const ends = await Promise.allSettled(cases.map((each) => each(context, audit)));
-    const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
-    for (const { message } of failed) context.say(message);
-    if (failed[0] !== undefined) throw failed[0];
-    const rollouts = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+    const running = cases.map(async (each) => each(context, audit));
+    const rollouts = (await sideBySide(context, running)).flat();
     await Promise.all(rollouts.map(({ workloads }) => workloads.close()));
     const counts = rollouts.map(({ workloads }) => workloads.pods.lost());
     const created = await checkNoneLost(context, counts);

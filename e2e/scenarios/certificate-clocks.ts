@@ -1,28 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateAnnotation } from '../../src/api/injector-config/rotate-request.ts';
-import { parseBundle } from '../../src/certs/read-certificate.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from '../harness/apply.ts';
-import { follow } from '../harness/follow.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Replica } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import {
-  decoded,
-  rotatingFlags,
-  startRotatingCluster,
-  type RotatingCluster,
-} from '../harness/tls-observer/rotating-cluster.ts';
-import { none, waitFor } from '../harness/wait-for.ts';
+import { rotatingFlags, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { crossExpiry } from './certificate-cases/expiry.ts';
 
 export const certificateClocks: Scenario = {
   name: 'certificate-clocks',
   about:
     'certificates that live for seconds are renewed before they expire, although clocks differ by 20 minutes and jump by a day; no renewal happens too early or too late, and no pod is lost',
   full: '5 minutes with certificates that live for seconds, 10 rounds of wrong clocks, about 9 minutes',
-  alone: 'it has not been run beside another scenario yet',
+  onlyGate: true,
   run: async (context) => {
     const isFull = context.size === 'full';
     const flags = (name: string) => [...rotatingFlags, `--test-clock-offset-file=${clockFile(context, name)}`];
@@ -45,84 +37,6 @@ export const certificateClocks: Scenario = {
 
 // An hour passes in a minute: leaves live for 12 s, authorities for 20 s; both renew at 45 to 50 %.
 const shortLives = { leafDuration: '12m', caDuration: '20m', confirmationPeriod: '60s', renewalFraction: 0.5 };
-const earliestShare = 0.45;
-
-interface Issued {
-  issuer: string;
-  issuedAt: number;
-  notAfter: number;
-}
-
-/** Follows rotation records for `milliseconds`, or longer until a leaf and a CA have expired. */
-async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
-  const { context, observer } = cluster;
-  const leaves = new Map<string, Issued>();
-  const authorities = new Map<string, Issued>();
-  const until = Date.now() + milliseconds;
-  const expired = (all: Map<string, Issued>) => [...all.values()].filter(({ notAfter }) => notAfter < Date.now());
-  const deadline = until + 150_000;
-  const selected = { namespace: cluster.namespace, fieldSelector: `metadata.name=${cluster.names.authoritySecret}` };
-  // Use a watch, because polling would miss versions on a slow machine.
-  const follower = await follow(context, resourceKind('v1', 'Secret'), selected, (secret) => {
-    note(decoded(secret), leaves, authorities);
-  });
-  try {
-    while (Date.now() < until || expired(leaves).length === 0 || expired(authorities).length === 0) {
-      if (Date.now() > deadline) throw new Error('no authority has expired within 150 s');
-      await sleep(200);
-    }
-  } finally {
-    await follower.stop();
-  }
-  const wrong = [...faults(leaves, 'serving certificate'), ...faults(authorities, 'authority')];
-  await context.checkNow(
-    `each of the ${expired(leaves).length} serving certificates and ${expired(authorities).length} authorities that expired was renewed between ${earliestShare * 100} and 100 % of its life`,
-    () => none(wrong),
-  );
-  await context.check('the bundle contains no expired authority', async () => {
-    const bundle = parseBundle(await cluster.bundle());
-    return bundle.length > 0 && bundle.every(({ notAfter }) => notAfter.getTime() > Date.now());
-  });
-  await context.check('every replica serves a valid certificate of a valid authority', () => {
-    const leaf = observer.common();
-    return leaf?.issuer !== undefined && leaf.notAfter.getTime() > Date.now();
-  });
-  const figures = { expiredLeaves: expired(leaves).length, expiredAuthorities: expired(authorities).length };
-  return { leaves: leaves.size, authorities: authorities.size, ...figures };
-}
-
-/** Adds the certificates of one version of the authority's Secret to the maps, by fingerprint. */
-function note(stored: Record<string, string>, leaves: Map<string, Issued>, authorities: Map<string, Issued>): void {
-  const record = JSON.parse(stored['rotation.json'] ?? '{}') as Partial<
-    Record<'leaf' | 'authority', { fingerprint: string; terms: { issuedAt: string } }>
-  >;
-  const add = (name: 'tls' | 'ca', part: typeof record.leaf, into: Map<string, Issued>) => {
-    const [certificate] = parseBundle(stored[`${name}.crt`] ?? '');
-    if (part === undefined || certificate?.fingerprint !== part.fingerprint || into.has(part.fingerprint)) return;
-    into.set(part.fingerprint, {
-      issuer: certificate.x509.issuer,
-      issuedAt: Date.parse(part.terms.issuedAt),
-      notAfter: certificate.notAfter.getTime(),
-    });
-  };
-  add('tls', record.leaf, leaves);
-  add('ca', record.authority, authorities);
-}
-
-/** Describes renewals that were too early or too late. A new CA may cause an early leaf renewal. */
-function faults(issued: Map<string, Issued>, what: string): string[] {
-  const all = [...issued.values()].sort((left, right) => left.issuedAt - right.issuedAt);
-  return all.slice(1).flatMap((next, index) => {
-    const before = all[index];
-    if (before === undefined) return [];
-    const share = (next.issuedAt - before.issuedAt) / (before.notAfter - before.issuedAt);
-    const isScheduled = what === 'authority' || next.issuer === before.issuer;
-    if (share >= 1) return [`a ${what} was renewed after ${Math.round(share * 100)} % of its life`];
-    return isScheduled && share < earliestShare
-      ? [`a ${what} was renewed at ${Math.round(share * 100)} % of its life`]
-      : [];
-  });
-}
 
 // An hour passes in a minute: leaves live for 30 h and renew after 18 to 20 h; CAs live for a year.
 const longLives = { leafDuration: '1800h', caDuration: '525600h', confirmationPeriod: '60s', renewalFraction: 0.667 };

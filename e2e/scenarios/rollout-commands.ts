@@ -1,24 +1,28 @@
 import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { clusterFlags, injectorOutput, runInjector, startInjector } from '../harness/injector-command.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
 import { applyMarked } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { sideBySide } from '../harness/side-by-side.ts';
 import { found, Hopeless, waitFor } from '../harness/wait-for.ts';
-import { createAll, nameOf, workload } from '../harness/workload-kinds.ts';
 import { edits } from '../harness/workload-observer/history.ts';
-import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
+import { failingConfig } from './canary/failing-config.ts';
 import { waitForRollout, Workloads } from './canary/workloads.ts';
+import { checkRestartsBack } from './rollout-commands/restarts-back.ts';
+import { startObserved } from './rollout-commands/observed-workloads.ts';
 
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
-    'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; if the operator restarts workloads, a rollout proceeds even if users create no pods',
+    'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; if the operator restarts workloads, a rollout proceeds even if users create no pods, and after a rollback, the workloads with the canary become healthy',
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
     const values = { operator: { restartWorkloads: true } };
     await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] }, values);
     await applyMarked(client, { v1: 'one', v2: 'two' });
+    await applyUntilReady(client, failingConfig('bad', 'three'));
     const pause = 'UntilResumed';
     const strategy = {
       canary: {
@@ -27,15 +31,15 @@ export const rolloutCommands: Scenario = {
       },
     };
     await applyTagUntilReady(client, revisionTag('steered', 'v1', { strategy }));
-    const workloads = await Workloads.open(context, context.requireAudit(), 'steered', 8);
-    try {
-      await controlRollouts(context);
-    } finally {
-      await workloads.close();
-    }
+    const churn = { pods: 1, roundMs: 400 };
+    const workloads = await Workloads.open(context, context.requireAudit(), 'steered', 8, { churn });
+    const [, restarted] = await sideBySide(context, [
+      controlRollouts(context).finally(() => workloads.close()),
+      // One after the other, because the bounds of restarts apply to all tags together.
+      checkRestarts(context).then(() => checkRestartsBack(context, { stable: 'v1', failing: 'bad' })),
+    ]);
     const created = await workloads.checkNoneLost();
-    await checkRestarts(context);
-    return `commands controlled three rollouts; ${created} pods created, 0 lost; a fourth rollout proceeded by restarts alone`;
+    return `commands controlled three rollouts; ${created} pods created, 0 lost; a fourth rollout proceeded by restarts alone; after two rollbacks, ${restarted} workloads were restarted`;
   },
 };
 
@@ -91,7 +95,6 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
   });
   await injectorOutput(argv('retry', 'steered'));
   await pausedAt(25);
-  await injectorOutput(argv('abort', 'steered'));
 }
 
 function pauseIn({ rollout }: WatchLine): number | undefined {
@@ -117,13 +120,7 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
     restart: { maxUnavailableWorkloads: 4, perNamespace: 4, minReadySeconds: 1 },
   };
   await applyTagUntilReady(client, revisionTag(tag, 'v1', { strategy }));
-  const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
-  const observer = await WorkloadObserver.open(context, (each) => each === namespace);
-  const objects = Array.from({ length: workloads }, (_, index) =>
-    workload('Deployment', namespace, `work-${index}`, slowPods),
-  );
-  const names = objects.map(nameOf);
-  await createAll(context, objects);
+  const { observer, names } = await startObserved(context, tag, workloads, slowPods);
   const wholeBy = (maker: string) => names.filter((each) => observer.isWholeBy(each, maker));
   await context.check(
     `${workloads} workloads are ready with the stable revision`,

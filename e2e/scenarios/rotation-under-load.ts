@@ -12,8 +12,8 @@ export const rotationUnderLoad: Scenario = {
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const isFull = context.size === 'full';
-    const perSecond = isFull ? 45 : 25;
-    const cluster = await startRotatingCluster(context, { name: 'rotating', perSecond });
+    const size = isFull ? { perSecond: 45 } : { perSecond: 15, webhooks: 2, controllers: 1 };
+    const cluster = await startRotatingCluster(context, { name: 'rotating', ...size });
     const { observer, losses } = cluster;
     const controls = await takeOver(cluster, async () => ({
       lostByLeafFirst: await checkLeafBeforeBundle(cluster),
@@ -22,7 +22,7 @@ export const rotationUnderLoad: Scenario = {
 
     const since = Date.now();
     const before = observer.handshakes;
-    const goal = isFull ? { authorities: 30, leaves: 200 } : { authorities: 2, leaves: 10 };
+    const goal = isFull ? { authorities: 30, leaves: 200 } : { authorities: 2, leaves: 3 };
     const { authorities, leaves, uncounted } = await rotateManyTimes(cluster, goal);
     await checkForcedRetirement(cluster);
     const until = Date.now();

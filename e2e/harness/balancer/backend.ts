@@ -3,6 +3,8 @@ import { get } from 'node:http';
 /** A TCP connection that the balancer forwarded. Times are in milliseconds since 1970. */
 export interface ConnectionRecord {
   backend: string;
+  /** Ends with the server name that the client sent; undefined before its first bytes. */
+  host: string | undefined;
   openedAt: number;
   closedAt: number | undefined;
   /** The side that ended the connection; `refused` if the backend did not accept it. */

@@ -27,6 +27,7 @@ const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => 
 function passOn(client: Socket, backend: Backend): void {
   const record: ConnectionRecord = {
     backend: backend.address.name,
+    host: undefined,
     openedAt: Date.now(),
     closedAt: undefined,
     closedBy: undefined,
@@ -45,6 +46,8 @@ function passOn(client: Socket, backend: Backend): void {
     record.closedAt ??= Date.now();
   };
   client.on('data', (chunk: Buffer) => {
+    // The ClientHello contains the name as text (RFC 6066), after bytes that may be letters too.
+    if (record.bytesUp === 0) record.host = /[\w.-]+\.svc/.exec(chunk.toString('latin1'))?.[0];
     record.bytesUp += chunk.length;
     // After the end, a client may send a TLS alert (at most 31 bytes), which is not a request.
     if (record.closedAt === undefined || chunk.length > 64) record.isWaiting = true;

@@ -26,14 +26,20 @@ export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationP
 export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 
 interface RotatingOptions extends ReplicaOptions {
+  /** Values of the chart. */
+  values?: Record<string, unknown>;
+}
+
+interface ObservedOptions {
   name: string;
   /** `spec.certificate` of the InjectorConfig; default {@link shortTerms}. */
   certificate?: Record<string, unknown>;
   perSecond?: number;
+  replicaSetPods?: number;
+  /** The milliseconds between two rounds of the observer; default 200. */
+  pause?: number;
   /** The labels of the load's namespace. By default, they select the InjectorConfig. */
   namespaceLabels?: Record<string, string>;
-  /** Values of the chart. */
-  values?: Record<string, unknown>;
   /** Creates objects in the operator's namespace before the InjectorConfig. */
   before?: (namespace: string) => Promise<unknown>;
   /** Creates objects before the first pod. */
@@ -48,25 +54,46 @@ export type RotatingCluster = Awaited<ReturnType<typeof startRotatingCluster>>;
  * Starts replicas (default: three webhook replicas, two controllers), one InjectorConfig, a pod
  * load and an observer of the served certificates. Load and observer end with the scenario.
  */
-export async function startRotatingCluster(context: ScenarioContext, options: RotatingOptions) {
+export async function startRotatingCluster(context: ScenarioContext, options: RotatingOptions & ObservedOptions) {
+  return observeRotations(await startRotatingReplicas(context, options), options);
+}
+
+/** Starts replicas whose certificates live for seconds, for one or several InjectorConfigs. */
+export async function startRotatingReplicas(context: ScenarioContext, { values, ...options }: RotatingOptions) {
+  const replicas = await context.startReplicas({ flags: rotatingFlags, ...options }, values);
+  return { context, replicas, audit: context.requireAudit(), standstill: context.standstill() };
+}
+
+/** Applies an InjectorConfig, and starts a pod load for it and an observer of its certificates. */
+export async function observeRotations(
+  { context, replicas, audit, standstill }: Awaited<ReturnType<typeof startRotatingReplicas>>,
+  options: ObservedOptions,
+) {
   const { client } = context;
-  const { name: ownName, certificate = shortTerms, perSecond = 30, marks = ['one'] } = options;
+  const {
+    name: ownName,
+    certificate = shortTerms,
+    marks = ['one'],
+    perSecond = 30,
+    replicaSetPods = 5,
+    pause,
+  } = options;
   const names = objectNames(ownName);
-  const replicas = await context.startReplicas({ flags: rotatingFlags, ...options }, options.values);
   const { namespace } = replicas.installation;
   await options.before?.(namespace);
   await applyUntilReady(client, markedConfig(ownName, 'one', { certificate }));
   await options.prepare?.();
-  const audit = context.requireAudit();
   const load = await context.startLoad({
-    namespace: await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': ownName }),
+    namespace: await context.namespace(ownName, options.namespaceLabels ?? { 'istio.io/rev': ownName }),
     perSecond,
+    replicaSetPods,
     inspect: (pod) => markDefect(pod, (mark) => marks.includes(mark)),
   });
   const losses = new Losses(context, load, audit);
   const bundle = () => readBundle(context, ownName);
   const servername = serviceHostName(names.service, namespace);
-  const observer = TlsObserver.start({ readBundle: bundle, servername, replicas: () => replicas.webhooks });
+  const watched = () => replicas.webhooks;
+  const observer = TlsObserver.start({ readBundle: bundle, servername, replicas: watched, pause });
   context.atEnd(() => observer.stop());
   let requests = 0;
   const status = async (name = ownName): Promise<CertificateStatus> => {
@@ -74,8 +101,25 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
     return config.status?.['certificate'] ?? {};
   };
   return {
-    ...{ context, name: ownName, names, namespace, replicas, audit, load, losses, observer, bundle, status },
-    standstill: context.standstill(),
+    ...{
+      context,
+      name: ownName,
+      names,
+      namespace,
+      replicas,
+      audit,
+      load,
+      losses,
+      observer,
+      bundle,
+      status,
+      standstill,
+    },
+
+    /** Stops load and observer. */
+    stop: async (): Promise<void> => {
+      await Promise.all([load.stop(), observer.stop()]);
+    },
 
     request: async (target: RotateTarget, name = ownName): Promise<string> => {
       const nonce = `n${++requests}`;
@@ -124,10 +168,11 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
       await client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'other' });
     },
 
-    /** Counts the API server's connections to replicas between two times (ms since 1970). */
+    /** Counts the API server's connections for the InjectorConfig between times (ms since 1970). */
     apiServerHandshakes: async (from: number, to = Infinity): Promise<number> => {
       const all = await replicas.balancer.connections();
-      return all.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
+      const ours = all.filter(({ host, bytesDown }) => host?.endsWith(servername) === true && bytesDown > 0);
+      return ours.filter(({ openedAt }) => openedAt >= from && openedAt <= to).length;
     },
 
     /** Waits, after a fault that lost pods, until 20 pods in a row are created without a loss. */
@@ -160,7 +205,8 @@ export function encoded(text: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 }
 
-async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {
+/** Returns the CA bundle of an InjectorConfig's webhooks as PEM; empty if there is none. */
+export async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {
   const webhook = await client.find<WebhookConfiguration>(webhooks, objectNames(name).webhookConfiguration);
   const bundles = new Set(webhook?.webhooks.map(({ clientConfig }) => clientConfig.caBundle ?? ''));
   if (bundles.size > 1) throw new Error('the webhooks of one configuration have different CA bundles');

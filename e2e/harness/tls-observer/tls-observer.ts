@@ -11,6 +11,8 @@ interface ObserverOptions {
   /** The name under which the API server calls the webhook. */
   servername: string;
   replicas: () => readonly Replica[];
+  /** The milliseconds between two rounds; default 200. */
+  pause?: number | undefined;
 }
 
 export interface SeenLeaf {
@@ -26,9 +28,6 @@ interface Violation {
   at: number;
   description: string;
 }
-
-/** The milliseconds between two rounds. */
-const pause = 200;
 
 /**
  * Connects to each replica directly, as a TLS client. Records which CA issued the replica's
@@ -91,6 +90,7 @@ export class TlsObserver {
   }
 
   async #run(): Promise<void> {
+    const { pause = 200 } = this.#options;
     while (!this.#stop.signal.aborted) {
       const bundle = await this.#bundle();
       if (bundle !== undefined) await Promise.all(this.#watched().map((replica) => this.#look(replica, bundle)));

@@ -1,15 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import { rankOf } from '../../../src/routing/workload-key.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { untilActive } from '../../harness/until-active.ts';
 import { found } from '../../harness/wait-for.ts';
-import { ask, pathOf, waitForRollout, Workloads } from '../canary/workloads.ts';
+import { ask, pathOf, waitForRollout, Workloads, type Churn } from '../canary/workloads.ts';
 
-/** The milliseconds after which the API server uses a webhook that was just written. */
-const propagationMs = 700;
 /** The timeout for a phase of a rollout, in milliseconds. All cases share two cores. */
 const patience = 120_000;
 
@@ -32,7 +30,7 @@ export class SmallRollout {
     const { tag, count, revision = 'v1', isHealthy = true } = options;
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
     // Let each pod live long enough to count in its step.
-    const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
+    const { churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 } } = options;
     const workloads = await Workloads.open(context, audit, tag, count, { churn, opensReady: isHealthy });
     return new SmallRollout(context, tag, workloads);
   }
@@ -87,6 +85,7 @@ export class SmallRollout {
         return false;
       },
       patience,
+      250,
     );
   }
 
@@ -121,7 +120,7 @@ export class SmallRollout {
 
   /** Recreates all pods once the API server uses the current webhook. */
   async renewed(): Promise<Map<string, Set<string>>> {
-    await sleep(propagationMs);
+    await untilActive(this.#context.client);
     return this.workloads.renew();
   }
 
@@ -166,6 +165,7 @@ interface CaseOptions {
   /** The initial revision of the tag. Default: v1. */
   readonly revision?: string;
   readonly isHealthy?: boolean;
+  readonly churn?: Churn | undefined;
 }
 
 /** The InjectorConfigs that injected the pods of each Deployment. */

@@ -21,7 +21,7 @@ import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './p
  * set, a pod is not deleted until its readiness has been unchanged for that many milliseconds.
  * Without `restMs`, pods on a slow machine might not live long enough to count.
  */
-interface Churn {
+export interface Churn {
   readonly pods: number;
   readonly roundMs: number;
   readonly restMs?: number;
@@ -49,7 +49,7 @@ export class Workloads {
     audit: AuditLog,
     tag: string,
     count: number,
-    { churn = { pods: 4, roundMs: 250 }, opensReady = true }: { churn?: Churn; opensReady?: boolean } = {},
+    { churn, opensReady = true }: { churn: Churn; opensReady?: boolean },
   ): Promise<Workloads> {
     const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
     const workloads = new Workloads(context, new PodSightings(context.client, audit, namespace), count);
@@ -187,6 +187,7 @@ export async function waitForRollout(
   what: string,
   isSo: (rollout: RolloutState) => boolean,
   timeout = 60_000,
+  interval = 100,
 ): Promise<RolloutState> {
   return waitFor(
     `the rollout of ${tag} to be ${what}`,
@@ -196,7 +197,7 @@ export async function waitForRollout(
       if (rollout !== undefined && isSo(rollout)) return rollout;
       throw new Error(`its state is ${JSON.stringify(rollout)}`);
     },
-    { timeout, interval: 100 },
+    { timeout, interval },
   );
 }
 

@@ -1,5 +1,6 @@
 import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
+import { ellipticPair } from './elliptic-pair.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
 import { names, shortPolicy, type World } from './world.ts';
 
@@ -65,6 +66,10 @@ export const damages: Readonly<Record<string, Damage>> = {
   'serving key of another pair': async (world) => {
     const [key] = await keyPool();
     world.serving = world.serving && { ...world.serving, privateKeyPem: key!.privateKeyPem };
+  },
+  'serving pair of another algorithm': async (world) => {
+    const { certificate, key } = await ellipticPair('foreign', new Date(world.now));
+    world.serving = world.serving && { ...world.serving, certificatePem: certificate, privateKeyPem: key };
   },
   'serving authority emptied': servingPart(() => ({ caPem: '' })),
   'foreign serving Secret': async (world) => {

@@ -48,7 +48,16 @@ describe('injector certs', () => {
 
     it('prints a Secret', async () => {
       const secret = parse((await create('--secret', 'x')).out) as Record<string, unknown>;
-      assert.equal(secret['type'], 'kubernetes.io/tls');
+      const { apiVersion, kind, metadata, type } = secret;
+      assert.deepEqual(
+        { apiVersion, kind, metadata, type },
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'x', namespace: 'n' },
+          type: 'kubernetes.io/tls',
+        },
+      );
       assert.deepEqual(Object.keys(secret['data'] as object), ['ca.crt', 'tls.crt', 'tls.key']);
     });
 
@@ -184,6 +193,16 @@ describe('injector certs', () => {
       assert.equal((await call('export-ca', 'a')).out, read('one', 'ca.crt'));
       objects[webhooks] = { items: [], metadata: {} };
       assert.match((await call('export-ca', 'a')).errors, /has no webhook with a caBundle; see `injector certs/);
+    });
+
+    it('with an empty caBundle, status and export-ca exit with 1, and export-ca prints nothing', async () => {
+      const emptied = webhook();
+      for (const each of emptied.webhooks) each.clientConfig.caBundle = '';
+      objects[webhooks] = { items: [emptied], metadata: {} };
+      sees(await call('status', 'a'), 1, { errors: /sidecar-injector-a: the API server refuses the certificate/ });
+      const { out, errors, code } = await call('export-ca', 'a');
+      assert.deepEqual([out, code], ['', 1]);
+      assert.match(errors, /see `injector certs status`/);
     });
 
     it('reports an unknown InjectorConfig, and refuses --force without --ca', async () => {

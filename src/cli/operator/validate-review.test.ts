@@ -162,6 +162,7 @@ describe('the review of a RevisionTag', () => {
   const otherKeys = /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/;
   const sameName =
     /^metadata\.name: metadata\.name: InjectorConfig 1-25 selects the same pods, its revision is 1-25; give the tag another name$/;
+  const rollout = { strategy: { canary: { steps: [{ weight: 5 }] } } };
   const rows: [title: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
     ['for a ready revision', tag('canary', '1-25'), /^none$/],
     ['named default for a ready revision', tag('default', '1-25'), /^none$/],
@@ -178,6 +179,9 @@ describe('the review of a RevisionTag', () => {
     ['that moves to another family', tag('prod', 'logs'), otherKeys, prod],
     ['that moves to a ready revision', tag('prod', '1-25'), /^none$/, prod],
     ['that moves to an unknown revision', tag('prod', '1-26'), /^spec\.revision: /, prod],
+    ['that rolls out an unknown revision', tag('prod', '1-26', rollout), unknown, prod],
+    ['that rolls out a revision of another family', tag('prod', 'logs', rollout), otherKeys, prod],
+    ['that rolls out custom selectors', tag('prod', 'custom', rollout), /^spec\.revision: .*selection Custom/, prod],
     ['that keeps its unknown target', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
     ['with the name of a revision', tag('1-25', '1-24'), sameName],
     ['with the name of a revision of another family', tag('logs', '1-24'), /^none$/],

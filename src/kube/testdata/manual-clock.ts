@@ -4,13 +4,15 @@ import type { Clock } from '../ports.ts';
 export class ManualClock implements Clock {
   #time: number;
   #timers: { at: number; callback: () => void }[] = [];
+  /** The error of `now()`, in milliseconds; `monotonic()` and timers have none. */
+  skew = 0;
 
   constructor(start = Date.UTC(2026, 0, 1)) {
     this.#time = start;
   }
 
   now(): Date {
-    return new Date(this.#time);
+    return new Date(this.#time + this.skew);
   }
 
   monotonic(): number {

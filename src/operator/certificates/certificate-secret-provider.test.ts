@@ -56,6 +56,12 @@ class SecretFixture extends RevisionFixture {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
+  /** Reports whether a Warning Event has the reason. */
+  warned(reason: string): boolean {
+    const events = this.cluster.names('events').map((name) => this.cluster.get('events', name, 'default'));
+    return events.some((event) => event?.type === 'Warning' && event.reason === reason);
+  }
+
   served(): { certificatePem: string; authorities: string[] } {
     const { 'tls.crt': certificatePem = '', 'ca.crt': bundle = '' } = this.secret('blue-serving');
     return { certificatePem, authorities: parseBundle(bundle).map(({ pem }) => pem) };
@@ -127,6 +133,8 @@ describe('CertificateSecretProvider', () => {
     await fixture.install('blue', { certificate });
     await fixture.passes();
     const other = await fixture.pair('other-service');
+    const short = await fixture.pair('sidecar-injector-blue', hour);
+    fixture.clock.sleep(2 * hour);
     const counted: string[] = [];
     fixture.metrics.certificateRotated = (...what) => counted.push(what.join(' '));
     const table: [() => Promise<void>, RegExp][] = [
@@ -139,6 +147,7 @@ describe('CertificateSecretProvider', () => {
         /^False\/KeyMismatch: .*, key tls\.key: .*; store the private key/,
       ],
       [() => fixture.give({ ...good, caPem: other.caPem }), /^False\/Untrusted: .*, key ca\.crt: /],
+      [() => fixture.give(short), /^False\/Expired: .*Secret injection\/own, key tls\.crt: .*; replace it with/],
       [() => fixture.give({ ...good, certificatePem: 'x' }), /^False\/Unreadable: .*, key tls\.crt: /],
       [() => fixture.give(good, 'ca.crt'), /^False\/KeyMissing: .*Secret injection\/own lacks ca\.crt; it needs/],
       [() => fixture.takeAway(), /^False\/SecretMissing: /],
@@ -151,6 +160,8 @@ describe('CertificateSecretProvider', () => {
       assert.equal(fixture.served().certificatePem, good.certificatePem);
       assert.deepEqual(fixture.served().authorities, [good.caPem]);
     }
+    const reasons = ['NameMissing', 'KeyMismatch', 'Untrusted', 'Expired', 'Unreadable', 'KeyMissing', 'SecretMissing'];
+    await fixture.until(() => reasons.every((reason) => fixture.warned(reason)));
     const expected = table.map(() => 'blue leaf refused');
     assert.deepEqual(counted, expected);
     await fixture.give(good);

@@ -61,6 +61,20 @@ describe('the rotate annotation', () => {
     assert.equal(fixture.answer(), 'n-1 Done');
   });
 
+  it('is carried out by the next process, which also repairs a caBundle that was emptied in between', async () => {
+    const before = fixture.serving();
+    fixture.emptyBundles('blue');
+    fixture.ask('leaf:n-1');
+    fixture.restart();
+    await fixture.answered('n-1 Done');
+    assert.notEqual(fixture.serving().fingerprint, before.fingerprint);
+    const bundle = Buffer.from(fixture.webhooks('blue')[0]?.clientConfig.caBundle ?? '', 'base64').toString();
+    assert.deepEqual(
+      parseBundle(bundle).map(({ fingerprint }) => fingerprint),
+      before.authorities,
+    );
+  });
+
   it('stages an authority beside the old one, and is Done once a certificate of the new authority is served', async () => {
     const before = fixture.serving();
     fixture.ask('authority:n-2');

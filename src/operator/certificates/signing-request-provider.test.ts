@@ -48,9 +48,10 @@ class SignerFixture extends RevisionFixture {
     this.cluster.edit(requests, this.request().metadata.name ?? '', undefined, (object) => (object.status = status));
   }
 
-  sign(duration = 240 * hour): string {
-    const { 'pending.key': privateKeyPem = '' } = this.kept();
-    const publicKeyPem = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }) as string;
+  /** Signs the pending key, or another key as a broken signer does. */
+  sign(duration = 240 * hour, key = this.kept()['pending.key'] ?? ''): string {
+    const publicKeyPem = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
+    const privateKeyPem = key;
     const names = { service: 'sidecar-injector-blue', namespace: 'injection' };
     const options = { now: this.clock.now(), random: this.#random, duration };
     const { certificatePem } = issueServingCertificate(this.authority, names, { privateKeyPem, publicKeyPem }, options);
@@ -132,6 +133,53 @@ describe('SigningRequestProvider', () => {
     await fixture.later(10_000, 'blue');
     assert.notEqual(fixture.request().metadata.name, name);
   });
+
+  const approved = { type: 'Approved', status: 'True' };
+  const failed = { type: 'Failed', status: 'True', reason: 'No', message: 'not today' };
+  const badAnswers: [what: string, answer: () => unknown, expected: RegExp][] = [
+    [
+      'the signer refuses the request',
+      () => fixture.answer({ conditions: [approved, failed] }),
+      /^False\/RequestFailed: .* signer example\.com\/serving refused .* \(No: not today\); the operator creates another/,
+    ],
+    [
+      'the signer signs another key',
+      async () => fixture.sign(hour, (await nextKeyPair()).privateKeyPem),
+      /^False\/KeyMismatch: .* the certificate that signer .* issued for .*, is still served$/,
+    ],
+    [
+      'the signer does not answer',
+      () => fixture.answer({ conditions: [approved] }),
+      /^False\/RequestPending: .* is approved and waits for signer example\.com\/serving/,
+    ],
+    [
+      'the request is removed',
+      () => fixture.cluster.remove(requests, fixture.request().metadata.name ?? ''),
+      /^False\/RequestRemoved: .* was removed before it was signed; the operator creates another one at/,
+    ],
+  ];
+  for (const [what, answer, expected] of badAnswers) {
+    it(`reports that ${what}, serves the old certificate meanwhile, and takes the next answer`, async () => {
+      await fixture.install('blue', { certificate });
+      const old = fixture.sign();
+      await fixture.passes();
+      // The runbook says to delete this Secret for a new request.
+      fixture.cluster.remove(requests, fixture.request().metadata.name ?? '');
+      fixture.cluster.remove('secrets', 'injector-request-blue', 'injection');
+      await fixture.passes();
+      await fixture.passes();
+      await answer();
+      await fixture.passes();
+      says(expected);
+      assert.equal(fixture.secret('blue-serving')['tls.crt'], old);
+      await fixture.clock.advance(10_000);
+      await fixture.passes();
+      const next = fixture.sign();
+      await fixture.passes();
+      assert.equal(fixture.secret('blue-serving')['tls.crt'], next);
+      says(/^True\/Stable: /);
+    });
+  }
 
   it('publishes nothing until an authority is trusted, and serves the old certificate until the next is signed', async () => {
     fixture.trust('nothing');
