@@ -31,7 +31,7 @@ export const admissionThroughput: Scenario = {
     await untilActive(client, { namespace: { name: mesh, labels } });
     const pids = new Map([['injector', operator.process.pid]]);
     for (const name of ['kube-apiserver', 'etcd'] as const) pids.set(name, cluster.controlPlane?.component(name).pid);
-    const seconds = size === 'full' ? 60 : 5;
+    const seconds = size === 'full' ? 60 : 3;
     const without = await create(context, plain, seconds, pids);
     const withWebhook = await create(context, mesh, seconds, pids);
     context.measured({ seconds, without, withWebhook });
@@ -53,7 +53,7 @@ async function create(
     replicaSetPods: 0,
     inspect: (pod) => (isInjected(pod) === inMesh ? undefined : { kind: 'plain', what: 'unlike its namespace' }),
   });
-  await sleep(3000);
+  await sleep(1500);
   const cpu = () => new Map([...pids].map(([name, pid]) => [name, processUsage(pid ?? 0).cpuMilliseconds]));
   const [before, first] = [cpu(), load.creations.length];
   await sleep(seconds * 1000);

@@ -8,13 +8,19 @@ import { load } from 'js-yaml';
 import { alertNames, testAlerts, type AlertCase, type Scrape } from '../../packaging/alert-tests.ts';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { refusal } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, isGone } from '../harness/apply.ts';
 import { buildProgram } from '../harness/build.ts';
 import type { Fault } from '../harness/faulty-proxy/fault.ts';
-import { applyUntilReady, deleteForced, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  deleteForced,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Pod } from '../harness/pod.ts';
 import { podReview, postReview } from '../harness/post-review.ts';
+import type { Replica } from '../harness/replicas/replicas.ts';
 import { applyTagUntilReady, removeTagAndWebhook, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
@@ -51,14 +57,26 @@ export const alerts: Scenario = {
     const target = async () => reviewTarget(client, 'v1', namespace, port);
     const processes = replicas.webhooks.map(({ operator }) => operator.process);
 
-    const scrape = async (): Promise<Scrape> => {
-      const texts = replicas.all.map(async ({ name, operator: { healthPort } }) => {
-        const signal = AbortSignal.timeout(15_000);
-        const answer = await fetch(`http://127.0.0.1:${healthPort}/metrics`, { signal }).catch(() => undefined);
-        return [name, await answer?.text()] as const;
+    /** The names of removed objects, whose series last for up to 15 s. */
+    const removed: string[] = [];
+    /** Matches a sample of a removed object that would raise alerts in later cases. */
+    const ofRemoved = (): RegExp => {
+      const names = removed.length === 0 ? '(?!)' : removed.join('|');
+      return new RegExp(`^injector_(?:condition|held_pods|serving_certificate)\\S*[/"-](?:${names})[".].*`, 'gm');
+    };
+    let frozen = false;
+    const isFrozen = ({ name }: Replica): boolean => name === first && frozen;
+    const scrapeAll = async (): Promise<Scrape> => {
+      const texts = replicas.all.map(async (replica) => {
+        const signal = AbortSignal.timeout(isFrozen(replica) ? 1000 : 15_000);
+        const url = `http://127.0.0.1:${replica.operator.healthPort}/metrics`;
+        const answer = await fetch(url, { signal }).catch(() => undefined);
+        return [replica.name, await answer?.text()] as const;
       });
       return new Map(await Promise.all(texts));
     };
+    const scrape = async (): Promise<Scrape> =>
+      new Map([...(await scrapeAll())].map(([name, text]) => [name, text?.replace(ofRemoved(), '')]));
     const isSeen = async (sample: RegExp) => [...(await scrape()).values()].some((each = '') => sample.test(each));
     const calls: Record<string, () => unknown> = {
       'request an unknown path': async () => {
@@ -75,7 +93,14 @@ export const alerts: Scenario = {
       'wait until there is no leader': () =>
         waitFor('the leader to be gone', async () => !(await isSeen(/^injector_leader 1$/m))),
       'wait for the leader': () => waitFor('a leader', () => isSeen(/^injector_leader 1$/m)),
-      'freeze the first': () => processes[0]?.freeze(),
+      'freeze the first': () => {
+        processes[0]?.freeze();
+        frozen = true;
+      },
+      'wait until the series of removed objects have ended': () =>
+        waitFor('the series of removed objects to end', async () =>
+          [...(await scrapeAll()).values()].every((text = '') => !ofRemoved().test(text)),
+        ),
       'kill the first two': () => Promise.all([processes[0]?.kill(), processes[1]?.kill()]),
       'kill the third': () => processes[2]?.kill(),
     };
@@ -94,15 +119,13 @@ export const alerts: Scenario = {
       await active?.end();
       for (const object of left) {
         const { kind, metadata } = object;
-        if (kind === 'InjectorConfig') await deleteForced(client, object);
-        else if (kind === 'RevisionTag') await removeTagAndWebhook(client, metadata.name ?? '');
-        else await client.delete(object);
-        // Wait until the object's series end, so that they raise no alerts in later cases.
-        const gone = new RegExp(
-          `^injector_(condition|held_pods|serving_certificate)\\S*[/"-]${metadata.name}[".]`,
-          'm',
-        );
-        await waitFor(`the series of ${metadata.name} to end`, async () => !(await isSeen(gone)));
+        const { name = '' } = metadata;
+        if (kind === 'RevisionTag') await removeTagAndWebhook(client, name);
+        else if (kind === 'InjectorConfig') {
+          await deleteForced(client, object);
+          await waitFor(`InjectorConfig ${name} to be deleted`, () => isGone(client, injectorConfigs, name));
+        } else await client.delete(object);
+        removed.push(name);
       }
       context.say(`${each.name}: recorded`);
     }

@@ -1,5 +1,7 @@
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { refusal } from '../harness/admissions.ts';
-import { applyObject, isTrue } from '../harness/apply.ts';
+import { applyObject, isTrue, objectOf } from '../harness/apply.ts';
 import { type CommandResult, clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { revisionTag, revisionTags } from '../harness/revision-tags.ts';
@@ -24,17 +26,18 @@ export const deadOperator: Scenario = {
     await context.check('the tag is Ready', async () => isTrue(await client.get(revisionTags, 'prod'), 'Ready'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
     const commands = commandsOf(namespace);
-    for (const argv of commands) {
-      await context.check(`injector ${argv.join(' ')} exits with 0 while the operator runs`, async () => {
+    await inBatches(commands, (argv) =>
+      context.check(`injector ${argv.join(' ')} exits with 0 while the operator runs`, async () => {
         const { code, out, errors } = await injector(context, argv);
         return code === 0 || Promise.reject(new Error(`${code}: ${out}${errors}`));
-      });
-    }
+      }),
+    );
     await operator.process.kill();
     const killed = Date.now();
     await context.check('negative control: pods are refused while the operator is dead', async () =>
       (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
     );
+    await ageLeases(context);
     await context.check(
       'injector status shows the time since which there is no leader',
       async () => /no leader since 20/.test((await injector(context, ['status'])).out),
@@ -50,7 +53,7 @@ export const deadOperator: Scenario = {
     };
     await client.delete(prod);
     let slowest = 0;
-    for (const argv of commands) {
+    await inBatches(commands, async (argv) => {
       const { code, out, errors, milliseconds } = await injector(context, argv);
       slowest = Math.max(slowest, milliseconds);
       await context.checkNow(`injector ${argv.join(' ')} says that there is no leader, and exits with 1`, () => {
@@ -63,19 +66,19 @@ export const deadOperator: Scenario = {
         ].filter(Boolean);
         return none(wrong.map((each) => `${each}: ${text}`));
       });
-    }
+    });
     await operator.restart();
     await context.check(
       'after a restart, the operator creates the deleted webhook again',
       async () => (await client.find(webhooks, 'sidecar-injector-tag-prod')) !== undefined,
     );
-    for (const argv of commands) {
-      await context.check(
+    await inBatches(commands, (argv) =>
+      context.check(
         `injector ${argv.join(' ')} exits with 0 again`,
         async () => (await injector(context, argv)).code === 0,
         { timeout: 60_000 },
-      );
-    }
+      ),
+    );
     return `each of ${commands.length} commands says within ${slowest} ms that there is no leader; all commands exit with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
   },
 };
@@ -93,6 +96,34 @@ function commandsOf(namespace: string): string[][] {
     ['enable', '--all', '--timeout', '2'],
   ];
 }
+
+/** Runs commands, five at the same time, because a command waits for seconds to read a Lease twice. */
+async function inBatches(commands: readonly string[][], run: (argv: readonly string[]) => Promise<unknown>) {
+  for (let start = 0; start < commands.length; start += 5) {
+    const batch = commands.slice(start, start + 5).map(run);
+    // Wait for all commands, so that none outlives the scenario.
+    await Promise.allSettled(batch);
+    await Promise.all(batch);
+  }
+}
+
+/**
+ * Subtracts 30 s from the last renewal of the dead operator's Leases. The commands read a Lease
+ * twice only if its renewal is older than 20 s.
+ */
+async function ageLeases({ client }: ScenarioContext): Promise<void> {
+  const held = (await client.listAll<Lease>(leases)).items.filter(({ spec }) => (spec?.holderIdentity ?? '') !== '');
+  const ours = held.filter(({ metadata }) => metadata.namespace === 'dead-operator-system');
+  if (ours.length !== 2) throw new Error(`the leader and the replica have ${ours.length} Leases instead of 2`);
+  for (const { metadata, spec } of ours) {
+    const renewTime = new Date(Date.parse(spec?.renewTime ?? '') - 30_000).toISOString().replace('Z', '000Z');
+    const target = objectOf('coordination.k8s.io/v1', 'Lease', metadata.name ?? '', metadata.namespace);
+    await client.patch(target, 'merge', { spec: { renewTime } });
+  }
+}
+
+const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+type Lease = KubernetesObject & { spec?: { holderIdentity?: string; renewTime?: string } };
 
 function injector({ cluster }: ScenarioContext, argv: readonly string[]): Promise<CommandResult> {
   return runInjector([...argv, ...clusterFlags(cluster)]);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
+import { hostileClasses } from '../../src/server/testdata/hostile/classes.ts';
 import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { quantile } from '../harness/quantile.ts';
@@ -7,17 +8,28 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { runAttacker, type AttackReport } from './hostile-input/attack.ts';
-import { hostileClasses } from './hostile-input/classes.ts';
 import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/healthy-traffic.ts';
 
-const sizes = {
-  short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000, clients: 12 },
-  // Many of the clients only wait for a timeout, so 24 clients take no longer than 12.
-  full: { requestsPerClass: 10_000, undisturbed: 30_000, silentAfter: 60_000, clients: 24 },
-};
-const slowConnections = 1000;
 /** The maximum number of silent connections, more than the server keeps (1,536). */
-const mostSilentConnections = 3000;
+const most = 3000;
+const sizes = {
+  // A sample: src/cli/operator/hostile-input.test.ts sends more requests of each class.
+  short: {
+    requestsPerClass: 8,
+    undisturbed: 500,
+    clients: 12,
+    slowConnections: 200,
+    silent: { after: 500, most, encrypted: false },
+  },
+  // Many of the clients only wait for a timeout, so 24 clients take no longer than 12.
+  full: {
+    requestsPerClass: 10_000,
+    undisturbed: 30_000,
+    clients: 24,
+    slowConnections: 1000,
+    silent: { after: 60_000, most, encrypted: true },
+  },
+};
 /** The sum of the server's memory bounds in MiB, which is below the chart's memory limit. */
 const mostMemory = 600;
 const chartLimit = 768;
@@ -44,7 +56,7 @@ export const hostileInput: Scenario = {
     await traffic.measure(sleep(1000));
     const undisturbed = await traffic.measure(sleep(size.undisturbed));
     const before = processUsage(pid);
-    const { requestsPerClass, clients } = size;
+    const { requestsPerClass, clients, slowConnections, silent } = size;
     const attacking = runAttacker({
       port: address.port,
       target: { path: address.path, host: address.serverName },
@@ -52,7 +64,7 @@ export const hostileInput: Scenario = {
       requestsPerClass,
       clients,
       slowConnections,
-      silent: { after: size.silentAfter, most: mostSilentConnections },
+      silent,
     });
     const attacked = await traffic.measure(attacking);
     const report = await attacking;

@@ -12,6 +12,7 @@ import {
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig, marksOf, recordedDefect } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
+import { shortLeases } from '../harness/operator-process.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -28,7 +29,7 @@ export const publication: Scenario = {
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { size, seed } = context;
-    const replicas = await context.startReplicas({ proxied: true });
+    const replicas = await context.startReplicas({ proxied: true, flags: [shortLeases] });
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
     await checkMixtureDetected(context);
     const readyAgainAfterMilliseconds = await checkAppliedAgain(context);
@@ -176,7 +177,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
   await published.waitFor('frozen');
   const publishedAfterMilliseconds = Date.now() - froze;
   // Wait until the requests to the frozen replica have timed out. It gets no new requests.
-  await sleep(5500);
+  await sleep((webhook.timeoutSeconds + 0.5) * 1000);
   const thawed = Date.now();
   frozen.operator.process.unfreeze();
   await replicas.waitUntilServing();
@@ -191,7 +192,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
 
 const configName = 'edited';
 // A frozen replica delays one request of the API server per connection by `timeoutSeconds`.
-const webhook = { timeoutSeconds: 5 };
+const webhook = { timeoutSeconds: 3 };
 
 class Published {
   readonly context: ScenarioContext;

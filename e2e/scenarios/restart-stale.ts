@@ -30,7 +30,7 @@ import {
 
 const name = 'restart-stale';
 const sizes = {
-  short: { workloads: 56, namespaces: 4, losses: ['killed'] satisfies Loss[] },
+  short: { workloads: 35, namespaces: 4, losses: ['killed'] satisfies Loss[] },
   full: { workloads: 210, namespaces: 7, losses: ['killed', 'suspended', 'killed'] satisfies Loss[] },
 };
 

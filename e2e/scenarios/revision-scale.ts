@@ -21,6 +21,9 @@ const sizes: Record<ScenarioContext['size'], Scale> = {
   full: { revisions: 50, namespaces: 1000, pods: 10_000 },
 };
 const shares = [0.25, 0.5, 1];
+const timeScale = 5;
+/** The interval between two statuses of an object that show its usage. */
+const statusIntervalMs = 30_000 / timeScale;
 
 type Measures = Readonly<Record<(typeof measures)[number], number>>;
 type Reading = Scale & Measures;
@@ -46,7 +49,8 @@ export const revisionScale: Scenario = {
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const whole = sizes[context.size];
-    const replicas = await context.startReplicas({ webhooks: 1, controllers: 1 });
+    const flags: string[] = [];
+    const replicas = await context.startReplicas({ webhooks: 1, controllers: 1, flags: () => flags });
     const readings: Reading[] = [];
     const population = new Population(context.client, whole);
     for (const share of shares) {
@@ -78,6 +82,9 @@ export const revisionScale: Scenario = {
     if (context.size === 'full')
       bounds.push(['the time of a reconcile does not grow quadratically', exponents.reconcileMilliseconds < 1.5]);
     for (const [statement, holds] of bounds) await context.checkNow(statement, () => holds);
+    flags.push(`--test-lease-time-scale=${timeScale}`);
+    for (const controller of [...replicas.controllers]) await replicas.replace(controller);
+    await replicas.waitForLeader();
     const statuses = await churn(context, replicas);
     context.measured({ churn: statuses });
     await checkInUse(context);
@@ -98,7 +105,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
     await waitUntilQuiet(audit, username, 500);
     const before = requestsOf(audit, username).length;
     await change();
-    await waitUntilQuiet(audit, username, 1500);
+    await waitUntilQuiet(audit, username, 1000);
     return requestsOf(audit, username).slice(before);
   };
   const patient = { timeout: 120_000, interval: 100 };
@@ -125,7 +132,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
     },
     patient,
   );
-  await sleep(1500);
+  await waitUntilQuiet(audit, username, 500);
   const controllerMebibytes = operator.residentMemory();
 
   const reconciles = async () => {
@@ -179,7 +186,10 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   };
 }
 
-/** Moves a namespace between two revisions. Checks that statuses are written once per 30 s. */
+/**
+ * Moves a namespace between two revisions. Checks that statuses are written once per interval. A
+ * unit test checks that the interval without the scale is 30 s (cluster-usage.test.ts).
+ */
 async function churn(context: ScenarioContext, replicas: Replicas) {
   const audit = context.requireAudit();
   const { username } = replicas.installation;
@@ -192,7 +202,7 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
       .map(
         ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
       );
-  const least = began + (context.size === 'full' ? 125_000 : 32_000);
+  const least = began + (context.size === 'full' ? 4 : 1) * statusIntervalMs + 1000;
   const namespace = objectOf('v1', 'Namespace', namespaceName(0));
   const follow = (revision: string) =>
     context.client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
@@ -208,7 +218,7 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   for (const each of written()) perObject.set(each, (perObject.get(each) ?? 0) + 1);
   const seconds = Math.round((Date.now() - began) / 1000);
   const most = Math.max(0, ...perObject.values());
-  const bound = Math.floor((Date.now() - began) / 30_000) + 1;
+  const bound = Math.floor((Date.now() - began) / statusIntervalMs) + 1;
   context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
   await context.checkNow(
     `the operator writes each status at most ${bound} times, and no other object, while a namespace changes its label ${labels} times in ${seconds} s`,

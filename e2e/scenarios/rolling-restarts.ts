@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import { shortLeases } from '../harness/operator-process.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -15,8 +16,8 @@ export const rollingRestarts: Scenario = {
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, size } = context;
-    // Use the chart's drain time, because the balancer can lag by seconds on a busy machine.
-    const replicas = await context.startReplicas();
+    // The balancer can lag by seconds on a busy machine, so drain longer than other scenarios.
+    const replicas = await context.startReplicas({ flags: ['--drain-seconds=4', shortLeases] });
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
     const audit = context.requireAudit();

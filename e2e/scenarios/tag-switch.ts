@@ -160,7 +160,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     makers.set(pod.metadata.name ?? '', makerOf(pod));
     return recordedDefect(pod, markOf);
   };
-  const load = await context.startLoad({ namespace, perSecond: 10, replicaSetPods: 3, inspect });
+  const load = await context.startLoad({ namespace, perSecond: 20, replicaSetPods: 3, inspect });
   const losses = new Losses(context, load, audit);
   const makersSince = (time: number) =>
     load.creations

@@ -20,7 +20,7 @@ export interface OperatorSettings {
   readonly certManager?: boolean;
   /** The divisor of all durations of certificate policies, for tests of expiry. Default: 1. */
   readonly certificateTimeScale?: number;
-  /** The divisor of the durations of Leases and of the wait for a replica, for tests. */
+  /** The divisor of the durations of Leases, of the wait for a replica and of usage, for tests. */
   readonly leaseTimeScale?: number;
 }
 

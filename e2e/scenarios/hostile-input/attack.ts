@@ -2,8 +2,9 @@ import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Random } from '../../../scripts/template-recorder/random.ts';
-import { HostileClient } from './client.ts';
-import { Materials, type HostileClass, type HostileTarget, type Outcome } from './materials.ts';
+import { hostileClasses } from '../../../src/server/testdata/hostile/classes.ts';
+import { HostileClient } from '../../../src/server/testdata/hostile/client.ts';
+import { Materials, type HostileTarget } from '../../../src/server/testdata/hostile/materials.ts';
 
 export interface AttackOrders {
   readonly port: number;
@@ -13,8 +14,8 @@ export interface AttackOrders {
   readonly clients: number;
   /** The number of connections that continuously send a body byte by byte. */
   readonly slowConnections: number;
-  /** When silent connections start, in milliseconds, and their maximum number. */
-  readonly silent: { readonly after: number; readonly most: number };
+  /** When silent connections start (in ms), their maximum number, and whether they use TLS. */
+  readonly silent: { readonly after: number; readonly most: number; readonly encrypted: boolean };
 }
 
 /** The results of the requests of one class. */
@@ -48,23 +49,23 @@ export interface AttackReport {
  *
  * @param underPressure reports whether there are more connections than the server keeps
  */
-export async function attack(classes: readonly HostileClass[], orders: AttackOrders, underPressure: () => boolean) {
+export async function attack(orders: AttackOrders, underPressure: () => boolean) {
   const { target, seed, requestsPerClass } = orders;
   const seen = new Set<number>();
-  const tallies = classes.map(({ name, expect }): ClassTally => {
+  const tallies = hostileClasses.map(({ name, expect }): ClassTally => {
     return { name, expected: expect.join(' or '), sent: 0, distinct: 0, outcomes: {}, unexpected: 0 };
   });
-  const order = shuffledRounds(classes.length, requestsPerClass, new Random(seed));
+  const order = shuffledRounds(hostileClasses.length, requestsPerClass, new Random(seed));
   const started = performance.now();
   let sentAgain = 0;
   const work = async (): Promise<HostileClient> => {
     const client = new HostileClient(orders.port, target.host);
     for (const { index, round } of order) {
-      const { name, make, expect } = classes[index]!;
+      const { name, make, expect } = hostileClasses[index]!;
       const tally = tallies[index]!;
       const request = make(new Materials(seedOf(seed, name, round)), target);
       if (seen.size < seen.add(fingerprint(request.bytes)).size) tally.distinct++;
-      const send = (): Promise<Outcome> => client.send(request).catch((error: unknown) => `failed: ${String(error)}`);
+      const send = (): Promise<string> => client.send(request).catch((error: unknown) => `failed: ${String(error)}`);
       const before = client.opened;
       let outcome = await send();
       if (outcome === 'closed' && !expect.includes(outcome) && client.opened > before && underPressure()) {

@@ -1,34 +1,30 @@
 /** The attacker's process, which keeps its load out of the measurements. Messages control it. */
 import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, createSecureContext, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { largeBodies } from '../../../bench/server/pressure.ts';
+import { HostileClient, openTls } from '../../../src/server/testdata/hostile/client.ts';
+import { framed, head, type HostileTarget } from '../../../src/server/testdata/hostile/materials.ts';
 import { attack, type AttackOrders, type AttackReport } from './attack.ts';
-import { hostileClasses } from './classes.ts';
-import { HostileClient } from './client.ts';
-import { framed, head, type HostileTarget } from './materials.ts';
 
 const largeBody = 19 * 1024 * 1024;
 const burst = { connections: 3, milliseconds: 300, pause: 5000 };
 
 const ignored = (): void => undefined;
-const secureContext = createSecureContext();
-
-/** Opens a connection; ignores its errors. */
-function open(port: number, target: HostileTarget): TLSSocket {
-  const options = { host: '127.0.0.1', port, servername: target.host, secureContext, rejectUnauthorized: false };
-  return connect(options).on('error', ignored);
-}
 
 /** Opens silent connections until the server closes some to make room; waits one more second. */
-async function silence(port: number, target: HostileTarget, most: number, slow: SlowConnections): Promise<number> {
-  const sockets: TLSSocket[] = [];
+async function silence({ port, target, silent }: AttackOrders, slow: SlowConnections): Promise<number> {
+  const sockets: Socket[] = [];
   const evictedBefore = slow.evicted;
-  while (sockets.length < most && slow.evicted < evictedBefore + 20) {
-    const batch = Array.from({ length: 100 }, () => open(port, target));
+  const open = (): Socket =>
+    silent.encrypted ? openTls(port, target.host) : connect({ host: '127.0.0.1', port }).on('error', ignored);
+  while (sockets.length < silent.most && slow.evicted < evictedBefore + 20) {
+    const batch = Array.from({ length: 100 }, open);
     sockets.push(...batch);
     // `once` rejects if the server aborts the handshake.
-    await Promise.all(batch.map((socket) => once(socket, 'secureConnect').catch(ignored)));
+    const event = silent.encrypted ? 'secureConnect' : 'connect';
+    await Promise.all(batch.map((socket) => once(socket, event).catch(ignored)));
   }
   await sleep(1000);
   for (const socket of sockets) socket.destroy();
@@ -63,14 +59,11 @@ async function carryOut(orders: AttackOrders): Promise<AttackReport> {
   const silencedUntilDone = async (): Promise<number> => {
     await sleep(silent.after);
     silencing = true;
-    const connections = await silence(port, target, silent.most, slow);
+    const connections = await silence(orders, slow);
     silencing = false;
     return connections;
   };
-  const [report, silentConnections] = await Promise.all([
-    attack(hostileClasses, orders, () => silencing),
-    silencedUntilDone(),
-  ]);
+  const [report, silentConnections] = await Promise.all([attack(orders, () => silencing), silencedUntilDone()]);
   end.abort();
   const slowConnectionsAtEnd = slow.open;
   slow.stop();
@@ -100,7 +93,7 @@ class SlowConnections {
     const beginning = `${head(target, { path: target.path, headers: [`Content-Length: ${bodyBytes}`] })}\r\n{`;
     const begin = (): void => {
       if (this.#stopped) return;
-      const socket = open(port, target);
+      const socket = openTls(port, target.host);
       socket.on('secureConnect', () => socket.write(beginning));
       this.#sockets.add(socket);
       const timer = setInterval(() => socket.write('"'), drip);

@@ -8,7 +8,7 @@ import { postReview, type ReviewTarget } from '../../harness/post-review.ts';
 import { quantile } from '../../harness/quantile.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
-import { Materials } from './materials.ts';
+import { Materials } from '../../../src/server/testdata/hostile/materials.ts';
 
 const directClients = 4;
 /** The number of clients with mostly idle connections, like those of API servers. */

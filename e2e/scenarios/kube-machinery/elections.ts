@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
@@ -10,8 +9,12 @@ const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 type Lease = KubernetesObject & { spec: { leaseTransitions?: number } };
 const leaseName = 'machinery';
 const day = 86_400_000;
+/** The divisor of all durations of the Lease. */
+const timeScale = 3;
+/** The durations of the Lease in seconds. */
+const lasting = { lease: 15 / timeScale, renewDeadline: 10 / timeScale };
 /** The longest retry interval in seconds: 2 s, and 1.2 times 2 s (client-go's JitterFactor). */
-const longestRetry = 4.4;
+const longestRetry = 4.4 / timeScale;
 
 class Candidate {
   readonly name: string;
@@ -33,6 +36,7 @@ class Candidate {
       clock: { ...systemClock, now: () => new Date(Date.now() + this.clockOffset) },
       random: () => bench.random.next(),
       logger: new NotedLog(),
+      timeScale,
     });
     this.#running = this.elector.run(this.#stop.signal, async (leading) => {
       this.began = Date.now();
@@ -57,6 +61,14 @@ export async function checkElections(bench: Workbench): Promise<void> {
   await waitFor('a leader', () => first.began !== undefined);
   const others = ['km-lease-other', 'km-lease-third'].map((name) => new Candidate(bench, name));
   const all = [first, ...others];
+  /** Waits until each candidate has read the Lease three times; the leader also renews it. */
+  const untilLooked = async () => {
+    const reads = () => all.map(({ name }) => bench.requestsOf(name).filter(({ verb }) => verb === 'get').length);
+    const before = reads();
+    await waitFor('each candidate to read the Lease', () =>
+      reads().every((count, index) => count >= (before[index] ?? 0) + 3),
+    );
+  };
   let most = 0;
   let samples = 0;
   const sampling = setInterval(() => {
@@ -64,12 +76,12 @@ export async function checkElections(bench: Workbench): Promise<void> {
     most = Math.max(most, all.filter(({ elector }) => elector.holds).length);
   }, 10);
   try {
-    await sleep(2000);
+    await untilLooked();
     for (const [index, other] of others.entries()) other.clockOffset = index === 0 ? day : -day;
     first.clockOffset = -day;
-    await sleep(5000);
+    await untilLooked();
     first.clockOffset = day;
-    await sleep(2500);
+    await untilLooked();
     const lease = await context.client.get<Lease>(leases, leaseName, { namespace: bench.namespace });
     const { leaseTransitions = 0 } = lease.spec;
     await context.checkNow(
@@ -94,7 +106,11 @@ export async function checkElections(bench: Workbench): Promise<void> {
     const took = ((next.began ?? 0) - lastRenewal) / 1000;
     await context.checkNow(
       `a disconnected leader stops ${stopped.toFixed(1)} s after its last renewal, and another candidate leads ${took.toFixed(1)} s after the renewal`,
-      () => stopped <= 10.5 + still && stopped < took && took >= 15 && took <= 15 + 2 * longestRetry + 1 + still,
+      () =>
+        stopped <= lasting.renewDeadline + 0.5 + still &&
+        stopped < took &&
+        took >= lasting.lease &&
+        took <= lasting.lease + 2 * longestRetry + 1 + still,
     );
     await cutOff.end();
     const heir = others.find((each) => each !== next);

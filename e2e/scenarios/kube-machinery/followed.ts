@@ -19,11 +19,16 @@ class NotedReads implements Reads {
   readonly watches: { at: number; resourceVersion: string; bookmark: string | undefined }[] = [];
   /** The number of watches that the API server accepted. */
   opened = 0;
+  /** The timeouts of the watches as the reflector requests them, in seconds. */
+  readonly timeouts: (number | undefined)[] = [];
   readonly #bookmarks: string[] = [];
   readonly #client: Reads;
+  readonly #timeout: { timeoutSeconds?: number };
 
-  constructor(client: Reads) {
+  /** @param timeout replaces the timeout of each watch, so that the API server ends it earlier */
+  constructor(client: Reads, timeout: { timeoutSeconds?: number } = {}) {
     this.#client = client;
+    this.#timeout = timeout;
   }
 
   list<T = KubernetesObject>(resource: ResourceKind, options: ListOptions = {}): Promise<ListPage<T>> {
@@ -36,12 +41,13 @@ class NotedReads implements Reads {
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion = '', onOpen } = options;
+    this.timeouts.push(options.timeoutSeconds);
     this.watches.push({ at: Date.now(), resourceVersion, bookmark: this.#bookmarks.at(-1) });
     const onOpened = (): void => {
       this.opened += 1;
       onOpen?.();
     };
-    for await (const event of this.#client.watch<T>(resource, { ...options, onOpen: onOpened })) {
+    for await (const event of this.#client.watch<T>(resource, { ...options, ...this.#timeout, onOpen: onOpened })) {
       const { metadata } = event.object as KubernetesObject;
       if (event.type === 'BOOKMARK') this.#bookmarks.push(metadata.resourceVersion ?? '');
       yield event;
@@ -61,8 +67,8 @@ export class Followed {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(client: Reads, options: Options) {
-    this.reads = new NotedReads(client);
+  constructor(client: Reads, { watchTimeout, ...options }: Options & { watchTimeout?: number }) {
+    this.reads = new NotedReads(client, watchTimeout === undefined ? {} : { timeoutSeconds: watchTimeout });
     const reflector = new Reflector({
       ...options,
       client: this.reads,
@@ -85,7 +91,11 @@ export class Followed {
   }
 
   /** Follows the workbench's ConfigMaps labeled `e2e=NAME`, with the client `km-NAME`. */
-  static configMaps(bench: Workbench, name: string, options: Partial<Options> = {}): Followed {
+  static configMaps(
+    bench: Workbench,
+    name: string,
+    options: Partial<Options> & { watchTimeout?: number } = {},
+  ): Followed {
     const selected = { resource: configMaps, namespace: bench.namespace, labelSelector: `e2e=${name}` };
     return new Followed(bench.client(`km-${name}`), { ...selected, random: () => bench.random.next(), ...options });
   }

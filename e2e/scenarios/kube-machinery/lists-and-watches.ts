@@ -5,13 +5,15 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
-/** A random source that selects the shortest watch timeout. */
+/** A random source that selects the shortest watch timeout, 30 s. */
 const shortest = (): number => 0;
+/** The timeout of watches here, in seconds. The API server sends a bookmark 2 s before. */
+const watchTimeout = 8;
 
 /** Checks that a watch times out and resumes at the last bookmark, without a new list. */
 export async function checkTimeouts(bench: Workbench): Promise<void> {
   const { context, namespace } = bench;
-  const followed = Followed.configMaps(bench, 'quiet', { random: shortest });
+  const followed = Followed.configMaps(bench, 'quiet', { random: shortest, watchTimeout });
   await followed.following();
   // Write another object, so that only bookmarks advance the resourceVersion of the watch.
   await context.client.create(configMap(namespace, 'elsewhere', { labels: { e2e: 'elsewhere' } }));
@@ -35,8 +37,9 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
     () => {
       found(end?.reason ?? '', 'Timeout');
       found(String(reads.lists.length), '1');
+      found(String(reads.timeouts[0]), '30');
       found(resumed?.resourceVersion ?? '', resumed?.bookmark ?? 'no bookmark');
-      return resumed?.resourceVersion !== before?.resourceVersion && lasted > 27 && lasted < 33 + still;
+      return resumed?.resourceVersion !== before?.resourceVersion && Math.abs(lasted - watchTimeout) < 3 + still;
     },
   );
   await context.client.create(configMap(namespace, 'quiet-1', { labels: { e2e: 'quiet' } }));

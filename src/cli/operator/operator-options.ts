@@ -34,7 +34,7 @@ export interface OperatorOptions {
   readonly logFormat?: LogFormat;
   /** Hidden; for tests that cannot wait for a certificate to expire. */
   readonly testCertificateTimeScale?: number;
-  /** Hidden; for tests that wait until the Lease of a dead process expires. */
+  /** Hidden; for tests that wait until a Lease expires, or for a status of usage. */
   readonly testLeaseTimeScale?: number;
   /** Hidden; for tests of wrong clocks. */
   readonly testClockOffsetFile?: string;
@@ -128,7 +128,7 @@ export function addOperatorOptions(command: Command): Command {
     .addOption(
       new Option(
         '--test-lease-time-scale <factor>',
-        "divides the durations of the leader's Lease and of the replicas' Leases; for tests only",
+        "divides the durations of the leader's Lease, of the replicas' Leases and of usage statuses; for tests only",
       )
         .argParser(parseFactor)
         .hideHelp(),

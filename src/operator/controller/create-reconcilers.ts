@@ -114,6 +114,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     news: (kind, name) => wake(kind === 'RevisionTag' ? tagKey(name) : name),
     left: (tag, { traits }) => recent.left(tag, { namespace: traits.namespace, ...traits.workload }),
     clock,
+    timeScale: settings.leaseTimeScale,
     logger,
   });
   metrics.usageFrom?.(() => usage.figures());

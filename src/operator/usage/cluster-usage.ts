@@ -30,6 +30,8 @@ export interface ClusterUsageOptions {
   /** Called when the last pod of a group that follows a tag is deleted. */
   readonly left?: (tag: string, group: PodGroup) => void;
   readonly clock: Clock;
+  /** The divisor of the interval between two statuses, for tests; default 1. */
+  readonly timeScale?: number | undefined;
   readonly logger: Logger;
 }
 
@@ -71,6 +73,7 @@ export class ClusterUsage implements UsageSource {
     this.#reader = new SelectingWebhookReader(options.namespace);
     this.#snapshots = new UsageSnapshots({
       clock: options.clock,
+      timeScale: options.timeScale,
       compute: (subject) => this.#compute(subject),
       news: (subject) => {
         const [kind = '', name = ''] = subject.split('/');

@@ -4,6 +4,8 @@ import type { Clock } from '../../kube/ports.ts';
 
 export interface UsageSnapshotsOptions {
   readonly clock: Clock;
+  /** The divisor of the interval, for tests; default 1. */
+  readonly timeScale?: number | undefined;
   /** Returns the current usage of a subject; undefined while the usage is unknown. */
   readonly compute: (subject: string) => UsageStatus | undefined;
   /** Requests a write of a subject's status, after a new snapshot. */
@@ -37,9 +39,9 @@ export class UsageSnapshots {
   /** Records that a subject may have changed. */
   changed(subject: string): void {
     if (this.#due.has(subject)) return;
-    const { clock } = this.#options;
+    const { clock, timeScale = 1 } = this.#options;
     const last = this.#taken.get(subject)?.at ?? -Infinity;
-    const wait = Math.max(batchMs, last + intervalMs - clock.monotonic());
+    const wait = Math.max(batchMs, last + intervalMs / timeScale - clock.monotonic());
     const cancel = clock.after(wait, () => {
       this.#due.delete(subject);
       this.#take(subject);

@@ -9,6 +9,7 @@ import type { AdmissionRoute } from '../admission/admission-handler.ts';
 import { type AdmissionServer, createAdmissionServer } from '../admission-server.ts';
 import { revisionRoute } from '../admission/pod-routes.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { LogPort } from '../ports.ts';
 import { TestPairs, testAuthority } from './certificates.ts';
 import { RecordingLog } from './recording-log.ts';
 import { bytesOf, injectPath, reviewOf } from './reviews.ts';
@@ -16,8 +17,10 @@ import { someSource } from './some-injector.ts';
 
 export const serverName = 'first.test.svc';
 
-/** Starts a listener on a free port with a certificate for `first.test.svc`, and a client. */
-export async function startTestServer(settings: { port?: number; limits?: Partial<AdmissionLimits>; routes?: readonly AdmissionRoute[] } = {}) {
+type Settings = { port?: number; limits?: Partial<AdmissionLimits>; routes?: readonly AdmissionRoute[]; revisions?: AdmissionRoute; logger?: LogPort };
+
+/** Starts a listener on a free port, with a certificate for `first.test.svc`, and a client. */
+export async function startTestServer(settings: Settings = {}) {
   const authority = await testAuthority();
   const pairs = new TestPairs();
   const pair = authority.issue('first');
@@ -34,9 +37,9 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
   const server: AdmissionServer = createAdmissionServer({
     bindAddress: '127.0.0.1',
     port: settings.port ?? 0,
-    routes: [inject, ...(settings.routes ?? [])],
+    routes: [settings.revisions ?? inject, ...(settings.routes ?? [])],
     certificates: pairs,
-    log,
+    log: settings.logger ?? log,
     metrics: new ServerMetrics(registry),
     clock: () => performance.now(),
     limits: settings.limits ?? {},
