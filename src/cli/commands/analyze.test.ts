@@ -90,10 +90,10 @@ describe('injector analyze', () => {
       /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod, waiting => injector check namespace\/next$/,
       /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
       /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable --revision 1-24$/,
-      /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
-      /^own\/Deployment\/both ForeignWebhook: injected twice: webhook configuration istio-by-pod/,
-      /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
       /^off\/Deployment\/asks NotSelected: no sidecar; new pods are NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
+      /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
+      /^own\/Deployment\/both ForeignWebhook: injected twice: webhook configuration istio-by-pod/,
+      /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
       /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
       /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,
@@ -104,7 +104,7 @@ describe('injector analyze', () => {
     const { out: text } = await injector('-n', 'own');
     assert.match(
       text,
-      /\n\ndeployment\/typo in namespace own: .*\n.*\ndeployment\/bare .*: injector enable .* 1-25\n$/,
+      /\n\ndeployment\/bare in namespace own: .*: injector enable .* 1-25\n.*\ndeployment\/typo .*\n$/,
     );
     assert.match((await injector('-n', 'nowhere')).errors, /--namespace: there is no namespace nowhere/);
   });

@@ -52,12 +52,8 @@ describe('release of held pods', () => {
     });
   }
   const gates = (name: string): string => {
-    const spec = cluster.get('pods', name, 'shop')?.spec;
-    return (
-      (spec as { schedulingGates?: { name: string }[] } | undefined)?.schedulingGates
-        ?.map((each) => each.name)
-        .join() ?? 'gone'
-    );
+    const spec = cluster.get('pods', name, 'shop')?.spec as { schedulingGates?: { name: string }[] } | undefined;
+    return spec === undefined ? 'gone' : (spec.schedulingGates ?? []).map((each) => each.name).join();
   };
   const policies = (): string =>
     [...cluster.names('mutatingadmissionpolicies'), ...cluster.names('mutatingadmissionpolicybindings')].join();

@@ -345,7 +345,7 @@ describe('injector tag', () => {
       cluster.memory.faults.push(refusal('DELETE', 'revisiontags', 403));
       sees(await tag('remove prod -y'), 1, { errors: /error: no$/ });
       const after = cluster.memory.get('revisiontags', 'prod');
-      assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations ?? {});
+      assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations);
     });
 
     it('lists the existing tags for an unknown tag', async () => {

@@ -120,6 +120,7 @@ describe('CertificateSecretProvider', () => {
     assert.deepEqual(fixture.served().authorities.sort(), [pair.caPem, ...before.authorities].sort());
     await fixture.edit('blue', { certificate: {} });
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
+    await fixture.later(1000, 'blue');
     await fixture.later(60_000, 'blue');
     await fixture.later(60_000, 'blue');
     assert.notEqual(fixture.served().certificatePem, pair.certificatePem);

@@ -81,8 +81,9 @@ describe('InjectorOperator', () => {
     cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'n' } });
     await cluster.until(() => seen.length === 2);
     cluster.remove('pods', 'a', 'n');
-    await cluster.until(() => seen.length === 3);
-    assert.deepEqual(seen, [...Array<string>(2).fill('ADDED pods.v1 n/a'), 'DELETED pods.v1 n/a']);
+    await cluster.until(() => seen.length === 4);
+    assert.deepEqual(seen.slice(2), ['MODIFIED pods.v1 n/a', 'DELETED pods.v1 n/a']);
+    assert.deepEqual(seen.slice(0, 2), Array<string>(2).fill('ADDED pods.v1 n/a'));
   });
 
   it('ignores the default kubeconfig', async () => {

@@ -179,7 +179,7 @@ describe('RevisionReconciler: publication', () => {
     await fixture.recorded(/^ConfigurationLost: the published configuration [0-9a-f]{8} is lost/);
     fixture.setTemplate('blue', template('two'));
     fixture.reports.missing = [];
-    await fixture.reconcile('blue');
+    await fixture.later(1000, 'blue');
     assert.notEqual(fixture.hash('blue'), good);
     fixture.says('blue', 'WebhookReady', /^True/);
   });

@@ -111,7 +111,7 @@ describe('pendingPod', () => {
     const metadata = { name: 'web-1', namespace: 'shop', uid: 'pod-1', resourceVersion: '7' };
     const kept = { apiVersion: 'v1', kind: 'Pod', metadata, ownerUid: 'owner-1', held: undefined };
     assert.deepEqual(pendingPod(pod({ owner: replicaSet, gates: ['example.com/quota'], labels: { a: 'b' } })), kept);
-    assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), kept);
+    assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), { ...kept, ownerUid: undefined });
   });
 
   it('leaves pods alone that have very many gates or labels', () => {

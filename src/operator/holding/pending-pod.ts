@@ -5,7 +5,7 @@ import type { Labels } from '../../selection/label-selector.ts';
 
 /** The part of a pod without a node that is cached. The details are kept only of held pods. */
 export interface PendingPod extends KubernetesObject {
-  /** The uid of the controller; undefined if the pod has none. */
+  /** The uid of the controller; undefined if the pod has none or is being deleted. */
   readonly ownerUid: string | undefined;
   readonly held: HeldPod | undefined;
 }
@@ -42,12 +42,15 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
   const { schedulingGates = [] } = (spec ?? {}) as { schedulingGates?: readonly { readonly name: string }[] };
   const gates = schedulingGates.map((gate) => gate.name);
   const { annotations = {}, labels = {}, creationTimestamp = '' } = metadata;
+  const isBeingDeleted = metadata.deletionTimestamp !== undefined;
   const isSmall = gates.length <= most.gates && Object.keys(labels).length <= most.labels;
-  const isHeld = isSmall && gates.some(isOurGate) && metadata.deletionTimestamp === undefined;
+  const isHeld = isSmall && gates.some(isOurGate) && !isBeingDeleted;
   const { hostNetwork } = (spec ?? {}) as { hostNetwork?: unknown };
   const optOuts = Object.keys(annotations).filter((name) => annotations[name] === 'false');
   return {
-    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, ownerUid: owner?.uid },
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
+    // A deleted pod must not count as the new pod of its workload.
+    ownerUid: isBeingDeleted ? undefined : owner?.uid,
     held: isHeld
       ? {
           gates,

@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
+import { applyFields, updateFields, type Writer } from './field-managers.ts';
+import { pick, storedKind, storedObject, tidied, withGeneration } from './stored-kinds.ts';
 
 interface Target {
   plural: string;
@@ -25,6 +28,9 @@ interface Watcher {
   response: ServerResponse;
 }
 
+type Body = KubernetesObject & { preconditions?: ObjectMeta };
+const copyOf = (object: KubernetesObject): KubernetesObject => JSON.parse(JSON.stringify(object)) as KubernetesObject;
+
 /** An answer to matching requests that replaces the answer of the cluster. */
 export interface Fault {
   matches: (method: string, path: string, body: string) => boolean;
@@ -35,8 +41,8 @@ export interface Fault {
 
 /**
  * An in-memory API server over HTTP. Supports get, list, watch, create, replace, apply, merge patch
- * and delete as far as the operator needs them. Apply ignores field managers: it replaces top-level
- * fields, but merges workloads. Tests use faults to simulate conflicts.
+ * and delete as far as the operator needs them. Scenario `memory-cluster` compares it with a real
+ * API server. Defaults, schemas and admission are missing.
  */
 export class MemoryCluster {
   readonly server: FakeApiServer;
@@ -52,6 +58,7 @@ export class MemoryCluster {
   readonly #watchers = new Set<Watcher>();
   readonly #history: Change[] = [];
   #version = 100;
+  #compacted = 0;
   client!: ApiClient;
 
   constructor() {
@@ -72,29 +79,43 @@ export class MemoryCluster {
 
   /** Returns a copy of a stored object, of any API group. */
   get(plural: string, name: string, namespace?: string): KubernetesObject | undefined {
-    return structuredClone(this.#objects.get(keyOf(plural, namespace, name)));
+    const object = this.#objects.get(keyOf(plural, namespace, name));
+    return object && copyOf(object);
   }
 
   names(plural: string): string[] {
     return [...this.#objects.keys()].filter((key) => key.startsWith(`${plural}/`)).map((key) => key.split('/').at(-1) ?? '');
   }
 
-  /** Creates or replaces an object, as another client does. */
-  put(plural: string, object: KubernetesObject): KubernetesObject {
-    return this.#store(plural, structuredClone(object));
+  /** Creates or replaces an object, its status included, as another client does. */
+  put(plural: string, object: KubernetesObject, manager = 'another-client'): KubernetesObject {
+    const { name = '', namespace, managedFields } = object.metadata;
+    const before = this.get(plural, name, namespace);
+    const kind = storedKind(plural);
+    const next = { ...object, metadata: { ...pick(before?.metadata, ['uid', 'creationTimestamp']), ...object.metadata } };
+    // A test that sets managedFields decides them.
+    const isTracked = managedFields === undefined || isDeepStrictEqual(managedFields, before?.metadata.managedFields);
+    const writer: Writer = { manager, operation: 'Update', subresource: undefined };
+    return this.#store(plural, withGeneration(kind, before, isTracked ? updateFields(kind, before, next, writer) : next));
   }
 
   /** Edits an object, as another client does. */
-  edit(plural: string, name: string, namespace: string | undefined, change: (object: KubernetesObject) => void): void {
+  edit(plural: string, name: string, namespace: string | undefined, change: (object: KubernetesObject) => void, manager?: string): void {
     const object = this.get(plural, name, namespace);
     if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
     change(object);
-    this.#store(plural, object);
+    this.put(plural, object, manager);
   }
 
   /** Deletes an object, as another client does. */
   remove(plural: string, name: string, namespace?: string): void {
-    this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
+    this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp ??= '2026-01-01T00:00:00Z'));
+  }
+
+  /** Forgets older versions: a watch that starts from one of them fails with 410. */
+  compact(): void {
+    this.#compacted = this.#version;
+    this.#history.length = 0;
   }
 
   /** Answers the next `times` matching requests with an error. */
@@ -128,32 +149,40 @@ export class MemoryCluster {
       const found = this.get(target.plural, target.name, target.namespace);
       if (found === undefined) failure(response, 404, 'NotFound', `${target.plural} "${target.name}" not found`);
       else json(response, 200, found);
-    } else if (query.get('watch') === 'true') {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.flushHeaders();
-      const watcher = { target, query, response };
-      this.#watchers.add(watcher);
-      const since = Number(query.get('resourceVersion') ?? 0);
-      for (const change of this.#history) if (change.version > since) send(watcher, change);
-      response.on('close', () => this.#watchers.delete(watcher));
-    } else {
-      const items = [...this.#objects].filter(([key, object]) => selects(target, query, key, object)).map(([, object]) => object);
+    } else if (query.get('watch') === 'true') this.#watch(target, query, response);
+    else {
+      const selected = [...this.#objects].filter(([key, object]) => selects(target, query, key, object));
+      const items = selected.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
       json(response, 200, { metadata: { resourceVersion: String(this.#version) }, items });
     }
+  }
+
+  #watch(target: Target, query: URLSearchParams, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    const since = Number(query.get('resourceVersion') ?? 0);
+    if (since < this.#compacted) {
+      const object = { code: 410, reason: 'Expired', message: `too old resource version: ${since} (${this.#compacted})` };
+      response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+      return;
+    }
+    const watcher = { target, query, response };
+    this.#watchers.add(watcher);
+    for (const change of this.#history) if (change.version > since) send(watcher, change);
+    response.on('close', () => this.#watchers.delete(watcher));
   }
 
   async #write(request: FakeRequest, target: Target, response: ServerResponse): Promise<void> {
     const { slowness } = this;
     if (slowness !== undefined) await new Promise((resolve) => setTimeout(resolve, slowness()));
     // A patch may omit metadata.
-    const body = { metadata: {}, ...JSON.parse(request.body) } as KubernetesObject & { preconditions?: { uid?: string } };
+    const body = { metadata: {}, ...JSON.parse(request.body) } as Body;
     if (target.plural === 'selfsubjectaccessreviews') {
       json(response, 201, { ...body, status: { allowed: true } });
       return;
     }
-    const { plural, namespace, subresource } = target;
+    const { plural, subresource } = target;
     const name = target.name ?? body.metadata.name ?? '';
-    const found = this.get(plural, name, namespace);
     if (plural !== 'leases' && plural !== 'events') {
       this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
     }
@@ -170,76 +199,85 @@ export class MemoryCluster {
       json(response, 201, { ...body, data: { nonce, ...answer } });
       return;
     }
-    if (request.method === 'DELETE') {
-      const uid = body.preconditions?.uid ?? found?.metadata.uid;
-      if (found === undefined) failure(response, 404, 'NotFound', 'not found');
-      else if (uid !== found.metadata.uid) failure(response, 409, 'Conflict', 'uid');
-      else {
-        this.remove(plural, name, namespace);
-        json(response, 200, {});
-      }
-      return;
+    try {
+      json(response, ...this.#perform(request, { ...target, name }, body));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { code, reason, message, causes } = error;
+      json(response, code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details: { causes } });
     }
-    const expected = body.metadata.resourceVersion;
-    if (request.method === 'POST' && found !== undefined) failure(response, 409, 'AlreadyExists', `${name} already exists`);
-    else if (expected !== undefined && expected !== found?.metadata.resourceVersion) failure(response, 409, 'Conflict', 'modified');
-    else json(response, found === undefined ? 201 : 200, this.#store(plural, merged(request, found, body, subresource)));
   }
 
-  #store(plural: string, object: KubernetesObject): KubernetesObject {
-    const { name = '', namespace } = object.metadata;
+  /** Performs a write, with the API server's checks in their order. Returns code and body. */
+  #perform({ method, query, headers }: FakeRequest, target: Target & { name: string }, body: Body): [number, object] {
+    const { plural, namespace, name, subresource } = target;
+    const found = this.#objects.get(keyOf(plural, namespace, name));
+    const kind = storedKind(plural);
+    const refuse = (code: number, reason: string, why: string): never => {
+      throw new ApiError({ code, reason, message: `${plural} "${name}" ${why}` });
+    };
+    const isDryRun = query.get('dryRun') === 'All';
+    const isApply = headers['content-type'] === 'application/apply-patch+yaml';
+    const mayCreate = subresource === undefined && (method === 'POST' || isApply || (method === 'PUT' && kind.createsOnUpdate));
+    const { uid, resourceVersion } = (method === 'DELETE' ? body.preconditions : body.metadata) ?? {};
+    const isOther = uid !== undefined && uid !== found?.metadata.uid;
+    const isOutdated = (version: string | undefined): boolean => version !== undefined && version !== found?.metadata.resourceVersion;
+    if (method === 'POST' && found !== undefined) refuse(409, 'AlreadyExists', 'already exists');
+    if (found === undefined && !mayCreate) refuse(404, 'NotFound', 'not found');
+    if (isOther && method !== 'POST' && (method !== 'PATCH' || found === undefined)) refuse(409, 'Conflict', 'has another uid');
+    if (method === 'DELETE' && found !== undefined) {
+      if (isOutdated(resourceVersion)) refuse(409, 'Conflict', 'has another resourceVersion');
+      if (!isDryRun) this.remove(plural, name, namespace);
+      return [200, { kind: 'Status', apiVersion: 'v1', status: 'Success' }];
+    }
+    const manager = query.get('fieldManager') ?? headers['user-agent']?.split('/', 1)[0] ?? 'unknown';
+    const writer: Writer = { manager, operation: isApply ? 'Apply' : 'Update', subresource };
+    const next = isApply
+      ? tidied(applyFields(kind, found, body, writer, query.get('force') === 'true'))
+      : updateFields(kind, found, tidied(method === 'PATCH' ? mergePatch(found, body) : body), writer);
+    if (found !== undefined && isOutdated(next.metadata.resourceVersion)) refuse(409, 'Conflict', 'has been modified');
+    const object = storedObject(kind, found, next, subresource);
+    return [found === undefined ? 201 : 200, isDryRun ? object : this.#store(plural, object)];
+  }
+
+  #store(plural: string, written: KubernetesObject): KubernetesObject {
+    const object = copyOf(written);
+    const { name = '', namespace, deletionTimestamp, finalizers = [] } = object.metadata;
     const key = keyOf(plural, namespace, name);
     const before = this.#objects.get(key);
+    const unversioned = (each: KubernetesObject): object => ({ ...each, metadata: { ...each.metadata, resourceVersion: '' } });
+    const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
+    // The API server first marks a pod, and then deletes it.
+    const isDeleted = isGone && (plural !== 'pods' || before?.metadata.deletionTimestamp !== undefined);
+    if (before !== undefined && !isDeleted && isDeepStrictEqual(unversioned(before), unversioned(object))) return copyOf(before);
     object.metadata.uid ??= `uid-${this.#version}`;
     object.metadata.creationTimestamp ??= new Date(Date.UTC(2026, 0, 1) + this.#version * 1000).toISOString();
-    const unversioned = (each: KubernetesObject): object => ({ ...each, metadata: { ...each.metadata, resourceVersion: '' } });
-    if (before !== undefined && isDeepStrictEqual(unversioned(before), unversioned(object))) return before;
-    if (before !== undefined && !isDeepStrictEqual(before.spec, object.spec)) object.metadata.generation = (before.metadata.generation ?? 1) + 1;
-    object.metadata.generation ??= 1;
     this.#version += 1;
     object.metadata.resourceVersion = String(this.#version);
-    const isDeleted = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
     if (isDeleted) this.#objects.delete(key);
     else this.#objects.set(key, object);
-    // As the API server does, send the last state of a deleted object with a new resourceVersion.
-    if (isDeleted && before?.metadata.deletionTimestamp === undefined) delete object.metadata.deletionTimestamp;
     this.#notify({ version: this.#version, key, object, before, isDeleted });
-    return structuredClone(object);
+    if (isGone && !isDeleted) this.#store(plural, object);
+    return copyOf(object);
   }
 
   #notify(change: Change): void {
-    this.#history.push(structuredClone(change));
+    this.#history.push(change);
     for (const watcher of this.#watchers) send(watcher, change);
     this.changed();
   }
 }
 
 /** Sends a change to a watcher: as a deletion if the object no longer matches the selectors. */
-function send({ target, query, response }: Watcher, { key, object, before, isDeleted }: Change): void {
+function send({ target, query, response }: Watcher, { version, key, object, before, isDeleted }: Change): void {
   const matched = before !== undefined && selects(target, query, key, before);
   const matches = !isDeleted && selects(target, query, key, object);
   const type = matches ? (matched ? 'MODIFIED' : 'ADDED') : matched ? 'DELETED' : undefined;
-  if (type !== undefined) response.write(`${JSON.stringify({ type, object })}\n`);
-}
-
-function merged(
-  { headers, method }: FakeRequest,
-  found: KubernetesObject | undefined,
-  body: KubernetesObject,
-  subresource: string | undefined,
-): KubernetesObject {
-  if (found === undefined) return body;
-  if (subresource === 'status') return { ...found, status: body.status };
-  if (method === 'PUT') return body;
-  if (headers['content-type'] === 'application/merge-patch+json') return mergePatch(found, body) as KubernetesObject;
-  const isApply = headers['content-type'] === 'application/apply-patch+yaml';
-  if (isApply && found.apiVersion === 'apps/v1') return mergePatch(found, body) as KubernetesObject;
-  const metadata = { ...found.metadata, ...body.metadata };
-  if (isApply) {
-    if (body.metadata.labels !== undefined) metadata.labels = { ...found.metadata.labels, ...body.metadata.labels };
-    metadata.resourceVersion = found.metadata.resourceVersion!;
-  }
-  return { ...found, ...body, metadata };
+  if (type === undefined) return;
+  // As the API server does, send the last state that matched, with the new resourceVersion.
+  const shown = type === 'DELETED' && before !== undefined ? before : object;
+  const metadata = { ...shown.metadata, resourceVersion: String(version) };
+  response.write(`${JSON.stringify({ type, object: { ...shown, metadata } })}\n`);
 }
 
 /** Applies a JSON merge patch (RFC 7386). */

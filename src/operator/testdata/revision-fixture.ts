@@ -72,15 +72,14 @@ export class RevisionFixture extends OperatorFixture {
   }
 
   /** Edits each webhook of `sidecar-injector-<name>`, as another client does. */
-  editWebhooks(name: string, change: (webhook: Webhook) => void): void {
-    this.cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, ({ webhooks }) => {
-      (webhooks as Webhook[]).forEach(change);
-    });
+  editWebhooks(name: string, change: (webhook: Webhook) => void, manager?: string): void {
+    const edit = ({ webhooks }: KubernetesObject): void => (webhooks as Webhook[]).forEach(change);
+    this.cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, edit, manager);
   }
 
   /** Clears the caBundles of `sidecar-injector-<name>`, as another client does. */
-  emptyBundles(name: string): void {
-    this.editWebhooks(name, ({ clientConfig }) => (clientConfig.caBundle = ''));
+  emptyBundles(name: string, manager?: string): void {
+    this.editWebhooks(name, ({ clientConfig }) => (clientConfig.caBundle = ''), manager);
   }
 
   /** Returns the decoded data of Secret `sidecar-injector-<name>`; empty if it does not exist. */
