@@ -3,6 +3,7 @@ import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { AuditEvent } from '../harness/audit-log.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { shortLeases } from '../harness/operator-process.ts';
+import { LeaderKiller } from '../harness/replicas/leader-killer.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
@@ -15,7 +16,7 @@ const name = 'survivor';
 export const holdKilled: Scenario = {
   name: 'hold-killed',
   about:
-    'the leader is killed after each write of a recovery from failurePolicy Hold: every held pod gets its sidecar, no pod is deleted twice, no Job fails, and no separated pod is left',
+    'the leader is killed after each kind of write of a recovery from failurePolicy Hold: every held pod gets its sidecar, no pod is deleted twice, no Job fails, and no separated pod is left',
   destructive: 'it kills the operator',
   full: 'recoveries with four pods, killed after each of their six writes, 90 s',
   run: async (context) => {
@@ -30,13 +31,17 @@ export const holdKilled: Scenario = {
     const audit = context.requireAudit();
     const kills: string[] = [];
     // The pods per workload. A recovery has one write for each pod of a Deployment, and two for
-    // each pod of a Job.
-    const pods = context.size === 'full' ? 2 : 1;
-    for (let position = 1; position <= 3 * pods; position += 1) {
-      kills.push(await killAfterWrite(context, replicas, namespace, pods, position));
+    // each pod of a Job. In the short size, one recovery has a kill after each verb.
+    const [pods, recoveries] = context.size === 'full' ? [2, 6] : [1, 1];
+    const verbs = new Set(['patch', 'delete']);
+    for (let number = 1; number <= recoveries; number += 1) {
+      let writes = 0;
+      const isFatal = (verb: string) => (context.size === 'full' ? (writes += 1) === number : verbs.delete(verb));
+      kills.push(...(await recover(context, replicas, { namespace, pods, isFatal, number })));
     }
+    await context.checkNow(`${kills.length} leaders were killed`, () => kills.length === Math.max(2, recoveries));
     const events = audit.events().filter(({ objectRef }) => objectRef?.namespace === namespace);
-    await context.checkNow(`none of the pods that ${kills.length} recoveries replaced was deleted twice`, () =>
+    await context.checkNow(`of the pods that were replaced with ${kills.length} kills, none was deleted twice`, () =>
       none(deletedTwice(events)),
     );
     context.measured({ kills: kills.length, writes: kills });
@@ -44,56 +49,63 @@ export const holdKilled: Scenario = {
   },
 };
 
-/** Lets pods be held, and kills the leader after a write of the recovery; returns the write. */
-async function killAfterWrite(
+interface Recovery {
+  readonly namespace: string;
+  /** The pods per workload. */
+  readonly pods: number;
+  readonly number: number;
+  readonly isFatal: (verb: string) => boolean;
+}
+
+/** Lets pods be held, and kills the leader after writes of the recovery. Returns their verbs. */
+async function recover(
   context: ScenarioContext,
   replicas: Replicas,
-  namespace: string,
-  pods: number,
-  position: number,
-): Promise<string> {
+  { namespace, pods, isFatal, number }: Recovery,
+): Promise<string[]> {
   const { client } = context;
-  const leader = await replicas.waitForLeader();
+  await replicas.waitForLeader();
   for (const replica of replicas.webhooks) await replicas.kill(replica);
-  await client.create(deployment(namespace, `web-${position}`, { replicas: pods }));
-  await client.create(job(namespace, `job-${position}`, pods, { backoffLimit: 0 }).object);
+  await client.create(deployment(namespace, `web-${number}`, { replicas: pods }));
+  await client.create(job(namespace, `job-${number}`, pods, { backoffLimit: 0 }).object);
   const count = async (): Promise<number> =>
     (await podsIn(context, namespace)).filter((pod) => gatesOf(pod).length > 0).length;
   await waitFor('the pods to be held', async () => (await count()) === 2 * pods);
-  if (position === 1)
+  if (number === 1)
     await context.checkNow('negative control: before the recovery, pods are held', async () => (await count()) > 0);
-  const match = { client: leader.name, verbs: ['patch', 'delete'], resources: ['pods'] };
-  const held = await replicas.proxy.holdWrite(match, position);
+  const killed: string[] = [];
+  const match = { verbs: ['patch', 'delete'], resources: ['pods'] };
+  const killer = await LeaderKiller.start(replicas, {
+    match,
+    isFatal: ({ verb }) => isFatal(verb) && killed.push(verb) > 0,
+  });
   for (const { operator } of replicas.webhooks) await operator.restart();
   await replicas.waitUntilServing();
-  const write = await held.reached;
-  await replicas.kill(leader);
-  await held.release();
-  const what = `write ${position}: ${write.verb}`;
   await context.check(
-    `the leader was killed after write ${position} (${write.verb}): every pod has its sidecar, and none is held`,
+    'the leader was killed: every pod has its sidecar, and none is held',
     async () => {
       const found = await podsIn(context, namespace);
       const wrong = found.filter((pod) => gatesOf(pod).length > 0 || !hasSidecar(pod, name));
-      return none(wrong.map(({ metadata }) => metadata.name ?? ''));
+      return killed.length > 0 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
     },
     { timeout: 120_000 },
   );
-  await context.check(`write ${position}: the Deployment and the Job are complete`, async () => {
-    const found = await client.get(jobs, `job-${position}`, { namespace });
+  await killer.end();
+  const what = `killed after write ${number} (${killed.join(', ')})`;
+  await context.check(`${what}: the Deployment and the Job are complete`, async () => {
+    const found = await client.get(jobs, `job-${number}`, { namespace });
     if (hasFailed(found)) throw new Error('the Job has counted a failed pod');
-    const web = await client.get(resourceKind('apps/v1', 'Deployment'), `web-${position}`, { namespace });
+    const web = await client.get(resourceKind('apps/v1', 'Deployment'), `web-${number}`, { namespace });
     const { succeeded } = (found.status ?? {}) as { succeeded?: number };
     const { readyReplicas } = (web.status ?? {}) as { readyReplicas?: number };
     return succeeded === pods && readyReplicas === pods;
   });
-  await context.checkNow(`write ${position}: no pod that was separated from its Job is left`, async () => {
+  await context.checkNow(`${what}: no pod that was separated from its Job is left`, async () => {
     const left = (await podsIn(context, namespace)).filter((pod) => pod.metadata.annotations?.[replacingAnnotation]);
     return none(left.map(({ metadata }) => metadata.name ?? ''));
   });
-  await leader.operator.restart();
   await replicas.waitForLeader();
-  return what;
+  return killed;
 }
 
 /** Returns the names of pods that were deleted more than once with success. */

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEvent } from '../harness/audit-log.ts';
 import { countedWrites, describeAudited, identityOf } from '../harness/faulty-proxy/passed-writes.ts';
+import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
 import { shortLeases } from '../harness/operator-process.ts';
+import { LeaderKiller } from '../harness/replicas/leader-killer.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { rotatingFlags, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
@@ -14,10 +15,13 @@ const flags = [
   '--no-follow-pods',
 ];
 
+/** The writes of the short size: the new bundle, and the record with the new authority's leaf. */
+const riskiest = ['Publishing: patch mutatingwebhookconfigurations', 'Retiring: patch secrets', 'Retiring: patch injectorconfigs/status'];
+
 export const leaderKilledInRotation: Scenario = {
   name: 'leader-killed-in-rotation',
   about:
-    'the leader is killed after each write of a rotation of the authority; each rotation makes the same writes as an undisturbed rotation, and no pod is lost',
+    'the leader is killed after each kind of write of a rotation of the authority; the rotation makes the same writes as an undisturbed rotation, and no pod is lost',
   full: 'the leader is killed twice after each write, and is once restarted and once replaced by another leader, about 8 minutes',
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
@@ -26,84 +30,74 @@ export const leaderKilledInRotation: Scenario = {
     const { losses } = cluster;
     const plan = await rotateUndisturbed(cluster);
     for (const write of plan) context.say(describeWrite(write));
-    const isFull = context.size === 'full';
-    const chosen = plan.map((_, index) => index + 1).filter((position) => isFull || isRiskiest(plan, position));
+    const positions = plan.map((_, index) => index + 1);
+    const short = riskiest.map((each) => 1 + plan.findIndex((write) => describeWrite(write).startsWith(each)));
+    const trials = context.size === 'short' ? [{ positions: short, isRestarted: true }] : [true, false].flatMap((isRestarted) => positions.map((position) => ({ positions: [position], isRestarted })));
     const since = Date.now();
-    let kills = 0;
     let slowest = 0;
-    for (const position of chosen) {
-      for (const isRestarted of isFull ? [true, false] : [true]) {
-        const took = await killAfterWrite(cluster, plan, position, isRestarted);
-        slowest = Math.max(slowest, took);
-        kills++;
-      }
-    }
-    const created = await losses.checkNone(`while ${kills} leaders were killed in ${kills} rotations`, since);
+    for (const { positions, isRestarted } of trials)
+      slowest = Math.max(slowest, await rotateKilled(cluster, plan, positions, isRestarted));
+    const kills = trials.flatMap((trial) => trial.positions).length;
+    const created = await losses.checkNone(`while ${kills} leaders were killed in ${trials.length} rotations`, since);
     await cluster.checkNoViolations('no replica served a certificate that the bundle does not verify', since);
     context.measured({ writes: plan.map(describeWrite), kills, created, lost: 0, slowestMilliseconds: slowest });
     return `a rotation has ${plan.length} writes; ${kills} leaders were killed after a write: every rotation completed, the slowest within ${slowest} ms after the kill; ${created} pods created, 0 lost`;
   },
 };
 
-/** Reports whether a write is the new bundle, or the record with the new authority's first leaf. */
-function isRiskiest(plan: readonly { resource: string; name: string; phase: string }[], position: number): boolean {
-  const write = plan[position - 1];
-  if (write === undefined) return false;
-  const isSame = (other: typeof write) => other.resource === write.resource && other.phase === write.phase;
-  const isFirst = plan.findIndex(isSame) === position - 1;
-  const isBundle = write.resource === 'mutatingwebhookconfigurations' && write.phase === 'Publishing';
-  return isFirst && (isBundle || (write.resource === 'secrets' && write.phase === 'Retiring'));
-}
-
-/** The timeout for reaching a write, and for the end of the rotation after a kill, in ms. */
+/** The timeout for the end of a rotation after a kill, in milliseconds. */
 const patience = 60_000;
 
 /**
- * Kills the leader between the write at `position` of a rotation and the response. Checks how the
- * rotation continues. Returns the milliseconds from the kill to the end of the rotation.
+ * Kills the leader between a write of a rotation and the response, for the first write at each of
+ * some positions of the plan. Checks how the rotation continues. Returns the milliseconds from the
+ * last kill to the end of the rotation.
  *
  * @param isRestarted whether the leader restarts immediately, or after another controller leads
  */
-async function killAfterWrite(
+async function rotateKilled(
   cluster: RotatingCluster,
   plan: readonly RotationWrite[],
-  position: number,
+  positions: readonly number[],
   isRestarted: boolean,
 ): Promise<number> {
   const { context, replicas, observer } = cluster;
-  const { proxy } = replicas;
-  const target = plan[position - 1];
-  if (target === undefined) throw new Error('the plan has no such write');
-  const leader = await replicas.waitForLeader();
   const issuer = observer.common()?.issuer;
-  const resources = [...new Set(plan.map(({ resource }) => resource.split('/')[0] ?? ''))];
-  const verbs = [...new Set(plan.map(({ verb }) => verb))];
+  const leader = await replicas.waitForLeader();
   const since = Date.now();
-  const held = await proxy.holdWrite({ client: leader.name, resources, verbs }, position);
+  const keys = keysOf(plan);
+  const left = new Map(positions.map((position) => [keys[position - 1] ?? '', position]));
+  const read = writeReader(cluster);
+  const seen: RotationWrite[] = [];
+  const killer = await LeaderKiller.start(replicas, {
+    isRestarted,
+    isFatal: (write) => {
+      seen.push(read(write));
+      return left.delete(keysOf(seen).at(-1) ?? '');
+    },
+  });
   const nonce = await cluster.request('authority-force');
-  const reached = await Promise.race([held.reached, sleep(patience, undefined, { ref: false })]);
-  if (reached === undefined) throw new Error(`the rotation never reached its write ${position}`);
-  const killed = await replicas.kill(leader);
-  await held.release();
-  if (isRestarted) await leader.operator.restart();
   await waitForEnd(cluster, nonce, patience);
-  const took = Date.now() - killed;
-  if (!isRestarted) {
-    // After the last write, the rotation has already ended, so the next leader must write nothing.
-    await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
-    await leader.operator.restart();
-  }
+  const took = Date.now() - (killer.deaths.at(-1) ?? 0);
+  // After the last write, the rotation has already ended, so the next leader must write nothing.
+  if (!isRestarted) await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
+  await killer.end();
+  if (left.size > 0) throw new Error(`the rotation never made the writes ${[...left.keys()].join(', ')}`);
   await observer.waitForRound();
   const how = isRestarted ? 'was restarted' : 'was replaced by another leader';
-  await context.check(
-    `the leader was killed after write ${position} (${describeWrite(target)}) and ${how}: the rotation completed after ${took} ms`,
-    () => {
-      const common = observer.common();
-      return common?.issuer !== undefined && common.issuer !== issuer && observer.authorities.length === 1;
-    },
-  );
+  for (const position of positions) {
+    const target = plan[position - 1];
+    const what = target === undefined ? '' : describeWrite(target);
+    await context.check(
+      `the leader was killed after write ${position} (${what}) and ${how}: the rotation completed after ${took} ms`,
+      () => {
+        const common = observer.common();
+        return common?.issuer !== undefined && common.issuer !== issuer && observer.authorities.length === 1;
+      },
+    );
+  }
   const writes = await writesSince(cluster, since);
-  const faults = [...unplanned(writes, plan), ...unequalRepeats(writes, plan)];
+  const faults = faultsOf(writes, plan);
   await context.checkNow(
     `the ${writes.length} writes of this rotation also occur in an undisturbed rotation, and repeated writes have the same content`,
     () => none(faults),
@@ -111,22 +105,14 @@ async function killAfterWrite(
   return took;
 }
 
-function unplanned(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
-  const known = new Set(plan.map(describeWrite));
-  return writes.flatMap((write) => (known.has(describeWrite(write)) ? [] : `not planned: ${describeWrite(write)}`));
-}
-
-/** Describes repeated writes whose content differs, for example because of a second authority. */
-function unequalRepeats(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
-  const allowed = (which: string) => plan.filter((write) => describeWrite(write) === which).length;
-  const bodiesOf = new Map<string, Set<string>>();
-  for (const write of writes) {
-    const which = describeWrite(write);
-    bodiesOf.set(which, (bodiesOf.get(which) ?? new Set()).add(write.body));
-  }
-  return [...bodiesOf]
-    .filter(([which, bodies]) => bodies.size > allowed(which))
-    .map(([which, bodies]) => `written with ${bodies.size} contents instead of ${allowed(which)}: ${which}`);
+/** Describes writes that are not planned, and repeats whose content differs (a second authority). */
+function faultsOf(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
+  return [...new Set(writes.map(describeWrite))].flatMap((what) => {
+    const planned = plan.filter((write) => describeWrite(write) === what).length;
+    const contents = new Set(writes.filter((write) => describeWrite(write) === what).map(({ body }) => body)).size;
+    if (planned === 0) return [`not planned: ${what}`];
+    return contents > planned ? [`written with ${contents} contents instead of ${planned}: ${what}`] : [];
+  });
 }
 
 interface RotationWrite {
@@ -169,17 +155,28 @@ async function waitForEnd(cluster: RotatingCluster, nonce: string, timeout = 60_
 
 /** Waits until the controllers are idle, and returns their writes since a time. */
 async function writesSince(cluster: RotatingCluster, since: number): Promise<RotationWrite[]> {
+  return (await countedWrites(cluster.replicas, since)).map(writeReader(cluster));
+}
+
+/** Returns a function that reads writes in order, and adds the phase of the rotation. */
+function writeReader({ names }: RotatingCluster): (write: PassedWrite) => RotationWrite {
   let phase = 'Stable';
-  return (await countedWrites(cluster.replicas, since)).map((write) => {
+  return (write) => {
     const { resource, name, body } = write;
-    if (resource === 'secrets' && name === cluster.names.authoritySecret) phase = phaseIn(body);
+    if (resource === 'secrets' && name === names.authoritySecret) phase = phaseIn(body);
     return { ...identityOf(write), phase, body: essence(body) };
-  });
+  };
 }
 
 /** Formats a write without its body. Two writes of one rotation may have the same text. */
-function describeWrite({ verb, resource, name, phase }: RotationWrite): string {
+function describeWrite({ verb, resource, name, phase }: Omit<RotationWrite, 'body'>): string {
   return `${phase}: ${verb} ${resource} ${name}`;
+}
+
+/** Formats each write, with its ordinal among the writes of the same text. */
+function keysOf(writes: readonly RotationWrite[]): string[] {
+  const texts = writes.map(describeWrite);
+  return texts.map((text, index) => `${text} no. ${texts.slice(0, index + 1).filter((each) => each === text).length}`);
 }
 
 function phaseIn(body: string): string {

@@ -6,10 +6,10 @@ import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
 import { prepareCertManager } from '../harness/cert-manager.ts';
 import { companyAuthority } from '../harness/company-authority.ts';
-import { isCounted } from '../harness/faulty-proxy/passed-writes.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
-import type { Scenario } from '../harness/scenario-context.ts';
+import { LeaderKiller } from '../harness/replicas/leader-killer.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { Signer } from '../harness/signer.ts';
 import {
   encoded,
@@ -19,7 +19,6 @@ import {
   type RotatingCluster,
 } from '../harness/tls-observer/rotating-cluster.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
-import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
 const name = 'switched';
 const signerName = 'e2e.example.com/switch';
@@ -32,22 +31,25 @@ const providers = {
 };
 type Provider = keyof typeof providers;
 
-/** The providers in order. Each switch between two providers occurs once. */
-const way: Provider[] = [
-  ...(['Secret', 'SelfSigned', 'CertificateSigningRequest', 'SelfSigned', 'CertManager', 'Secret'] as const),
-  ...(['CertificateSigningRequest', 'Secret', 'CertManager', 'CertificateSigningRequest', 'CertManager'] as const),
-  'SelfSigned',
-];
-/** Indexes in `way` of the switches in which the leader is killed after each write. */
+/** The providers in order. In the full size, each switch between two providers occurs once. */
+const way: Record<ScenarioContext['size'], Provider[]> = {
+  short: ['Secret', 'CertificateSigningRequest', 'CertManager', 'SelfSigned'],
+  full: [
+    ...(['Secret', 'SelfSigned', 'CertificateSigningRequest', 'SelfSigned', 'CertManager', 'Secret'] as const),
+    ...(['CertificateSigningRequest', 'Secret', 'CertManager', 'CertificateSigningRequest', 'CertManager'] as const),
+    'SelfSigned',
+  ],
+};
+/** Indexes in the full way of the switches in which the leader is killed after each write. */
 const killed = [9, 10];
-/** Indexes in `way` of the switches that are first reverted halfway. */
+/** Indexes in the full way of the switches that are first reverted halfway. */
 const reverted = [1, 3, 4];
 
 export const providerSwitch: Scenario = {
   name: 'provider-switch',
   about:
-    'during twelve switches between the four certificate providers under load, two of them with kills of the leader and three reverted halfway, no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
-  alone: 'it has not been run beside another scenario yet',
+    'during switches between the four certificate providers under load, with kills of the leader, no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
+  full: 'twelve switches, two of them with a kill of the leader after each write, and three reverted halfway, 2 minutes',
   run: async (context) => {
     const [company, signing] = [await companyAuthority('company', false), await companyAuthority('signer', false)];
     Signer.start(context, signerName, signing);
@@ -75,17 +77,23 @@ export const providerSwitch: Scenario = {
     });
     const { losses, observer } = cluster;
     const first = await cluster.bundle();
-    const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
     const since = Date.now();
-    let kills = 0;
-    for (const [index, provider] of way.entries()) {
-      const before = way[index - 1] ?? 'SelfSigned';
-      if (reverted.includes(index)) await checkReverted(cluster, before, provider);
+    const isFull = context.size === 'full';
+    const switches = way[context.size];
+    const kinds = new Set<string>();
+    let isFatal = false;
+    const killer = await LeaderKiller.start(cluster.replicas, {
+      // In the short size, one write of each kind is fatal.
+      isFatal: ({ verb, resource }) => (isFull ? isFatal : kinds.size !== kinds.add(`${verb} ${resource}`).size),
+    });
+    for (const [index, provider] of switches.entries()) {
+      const before = switches[index - 1] ?? 'SelfSigned';
+      if (isFull && reverted.includes(index)) await checkReverted(cluster, before, provider);
       const old = observer.common();
+      isFatal = killed.includes(index);
       await choose(cluster, provider);
-      if (killed.includes(index))
-        kills += await killAfterEachWrite(cluster, () => observer.common() !== old && observer.common() !== undefined);
       const leaf = await observer.waitForOther(old);
+      isFatal = false;
       const trusted = new Set(observer.authorities);
       await context.checkNow(
         `after the switch from ${before} to ${provider}, all replicas serve the new certificate, and the bundle has both roots`,
@@ -95,13 +103,16 @@ export const providerSwitch: Scenario = {
       await checkOnlyObjects(cluster, provider);
       await losses.checkNone(`after the switch from ${before} to ${provider}`, since);
     }
-    const created = await losses.checkNone(`during ${way.length} switches and ${kills} kills`, since);
+    await killer.end();
+    const kills = killer.deaths.length;
+    const created = await losses.checkNone(`during ${switches.length} switches and ${kills} kills`, since);
     await cluster.checkNoViolations('the live bundle verified the certificate of each handshake', since);
-    await context.checkNow(`${kills} leaders were killed`, () => kills >= 5 * killed.length);
+    for (const kind of kinds) context.say(`a leader was killed after a write of the kind ${kind}`);
+    await context.checkNow(`${kills} leaders were killed`, () => kills >= (isFull ? 5 * killed.length : kinds.size));
     const bundles = await checkBundles(cluster, first, since);
     await cluster.load.stop();
-    context.measured({ created, lost: 0, lostAtOnce, switches: way.length, kills, bundles });
-    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet); ${bundles} bundles written, each with the root of the served certificate`;
+    context.measured({ created, lost: 0, switches: switches.length, kills, bundles });
+    return `${switches.length} switches, ${kills} leaders killed: 0 of ${created} pods lost; ${bundles} bundles written, each with the root of the served certificate`;
   },
 };
 
@@ -129,31 +140,6 @@ async function checkReverted(cluster: RotatingCluster, before: Provider, next: P
     () => observer.common() === old,
   );
   await checkOnlyObjects(cluster, before);
-}
-
-/** Kills the leader after each write, and once after `isDone` is true. Returns the kill count. */
-async function killAfterEachWrite({ replicas }: RotatingCluster, isDone: () => boolean): Promise<number> {
-  const resources = [
-    'secrets',
-    'mutatingwebhookconfigurations',
-    'injectorconfigs',
-    'certificates',
-    'certificatesigningrequests',
-  ];
-  const verbs = ['create', 'update', 'patch', 'delete'];
-  let kills = 0;
-  for (let isLast = false; !isLast && kills < 60; kills++) {
-    isLast = isDone();
-    const leader = await replicas.waitForLeader();
-    const match = { client: leader.name, resources, verbs };
-    const held = await replicas.proxy.holdFirst(match, ({ resource }) => isCounted(resource));
-    const reached = await Promise.race([held.reached, sleep(isLast ? 2000 : 15_000, undefined, { ref: false })]);
-    if (reached !== undefined) await replicas.kill(leader);
-    await held.release();
-    if (reached === undefined) break;
-    await leader.operator.restart();
-  }
-  return kills;
 }
 
 async function checkOnlyObjects({ context, namespace }: RotatingCluster, provider: Provider): Promise<void> {
@@ -189,23 +175,22 @@ async function checkBundles(cluster: RotatingCluster, first: string, since: numb
     );
     return isOurs && isDone ? [{ at: Date.parse(stageTimestamp), bundles: pems.map(rootsIn) }] : [];
   });
-  const written = [{ at: 0, bundles: [rootsIn(first)] }, ...later];
+  const written = [{ at: since, bundles: [rootsIn(first)] }, ...later.filter(({ at }) => at >= since)];
   const leaves = [...observer.leaves.values()];
-  const problems = (from: number, to: number): string[] =>
-    written.flatMap(({ at, bundles }, index) => {
-      const [begin, end] = [Math.max(at, from), Math.min(written[index + 1]?.at ?? Infinity, to)];
-      const served = leaves.filter(
-        ({ firstSeen, lastSeen }) => begin < end && Math.min(...firstSeen.values()) < end && lastSeen >= begin,
-      );
+  const problems = (found: typeof written): string[] =>
+    found.flatMap(({ at, bundles }, index) => {
+      const end = found[index + 1]?.at ?? Infinity;
+      const served = leaves.filter(({ firstSeen, lastSeen }) => Math.min(...firstSeen.values()) < end && lastSeen >= at);
       const lacking = served.filter(({ issuer = '' }) => !bundles.every((bundle) => bundle.has(issuer)));
       return lacking.map(({ fingerprint }) => `${new Date(at).toISOString()}: no root of ${fingerprint.slice(0, 11)}`);
     });
   await context.checkNow('negative control: the test detects that a root was missing from the bundle', () => {
-    return problems(0, since).length > 0;
+    const [last] = written.slice(-1);
+    return problems([...written.slice(0, -1), { at: last?.at ?? 0, bundles: [rootsIn(first)] }]).length > 0;
   });
   await context.checkNow(
     `each of ${written.length} bundles had the roots of all certificates that were served at that time (${leaves.length} in total)`,
-    () => written.length > way.length && none(problems(since, Infinity)),
+    () => written.length > way[context.size].length && none(problems(written)),
   );
   return written.length;
 }

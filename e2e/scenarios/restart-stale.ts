@@ -197,7 +197,7 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const { proxy } = replicas;
   const leader = await replicas.waitForLeader();
   const match = { client: leader.name, verbs: ['patch'], resources };
-  const held = await proxy.holdWrite(match, 1);
+  const held = await proxy.holdFirst(match, () => true);
   let reached = false;
   void held.reached.then(() => {
     reached = true;

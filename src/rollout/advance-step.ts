@@ -36,7 +36,9 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const failure = nextFailure(observed.pods.canary, judgement);
   if (editHold !== undefined) return waiting(state, editHold, failure);
-  const found = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
+  const found = state.shadow
+    ? shadowEvidence(state, strategy)
+    : podEvidence(state, observed, judgement, isIncomplete(state, moment));
   const evidence = faultOf(state, strategy) === undefined ? found : evidenceWithout(earlier, state);
   if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);

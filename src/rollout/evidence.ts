@@ -17,16 +17,19 @@ export interface Evidence {
 /**
  * Returns the evidence of a step with a weight: `minimumPods` canary pods must be ready for
  * `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough.
+ * @param isIncomplete whether workloads are missing, which a new leader does not see yet
  */
 export function podEvidence(
   state: ActiveState,
   { workloads, pods }: RolloutObservation,
   judgement: Judgement,
+  isIncomplete: boolean,
 ): Evidence {
   const { analysis } = judgement;
   const share = workloads.filter(({ rank }) => getsCanary(rank, state.threshold));
   // A workload without pods is being restarted, so expect one pod.
-  const inShare = share.reduce((sum, { pods: present }) => sum + Math.max(present, 1), 0);
+  const missing = isIncomplete ? Math.max(0, state.canaryWorkloads - share.length) : 0;
+  const inShare = share.reduce((sum, { pods: present }) => sum + Math.max(present, 1), missing);
   const needed = inShare === 0 ? analysis.minimumPods : Math.min(analysis.minimumPods, inShare);
   const stepSince = Date.parse(state.stepStartedAt);
   const at = evidenceAt(pods.canary, { needed, stepSince }, judgement);

@@ -87,13 +87,6 @@ export interface PassedWrite extends ProxiedRequest {
   body: string;
 }
 
-/** A pause between a successful write and its response. */
-interface Hold {
-  match: RequestClass;
-  /** The ordinal of the held write among future matching writes. */
-  after: number;
-}
-
 export interface ProxySettings {
   port: number;
   upstream: { host: string; port: number };
@@ -109,7 +102,8 @@ const agent = new Agent({ keepAlive: true, ca: readFileSync(settings.authorityFi
 const faults = new Map<number, Fault & { hits: number }>();
 const open = new Set<Exchange>();
 const writes: PassedWrite[] = [];
-const holds = new Map<number, Hold & { seen: number; release: () => void; released: Promise<void> }>();
+/** The responses that are held back. */
+const holds = new Map<number, { release: () => void; released: Promise<void> }>();
 const questions = new Map<number, { match: RequestClass; answers: Map<number, (isHeld: boolean) => void> }>();
 const writeVerbs = ['create', 'update', 'patch', 'delete'];
 let sequence = 0;
@@ -155,11 +149,6 @@ async function run(exchange: Exchange): Promise<void> {
 async function passWrite({ about }: Exchange, status: number, body: Buffer): Promise<void> {
   const write: PassedWrite = { ...about, at: Date.now(), status, body: body.toString('utf8') };
   writes.push(write);
-  for (const [id, hold] of holds) {
-    if (!isOfClass(about, hold.match) || status >= 300 || ++hold.seen < hold.after) continue;
-    if (hold.seen === hold.after) announce('held', { id, write });
-    await hold.released;
-  }
   for (const [id, { match, answers }] of questions) {
     if (!isOfClass(about, match) || status >= 300) continue;
     const question = ++sequence;
@@ -198,13 +187,6 @@ const methods = {
     return hits;
   },
   writes: () => writes,
-  hold(id: number, hold: Hold): void {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    holds.set(id, { ...hold, seen: 0, release, released });
-  },
   release(id: number): void {
     holds.get(id)?.release();
     holds.delete(id);
@@ -213,7 +195,11 @@ const methods = {
   },
   /** Asks the owner about each matching write, until the owner holds a write or calls `release`. */
   ask(id: number, match: RequestClass): void {
-    methods.hold(id, { match: { client: 'none' }, after: Infinity });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    holds.set(id, { release, released });
     questions.set(id, { match, answers: new Map() });
   },
   decide(id: number, question: number, isHeld: boolean): void {

@@ -6,7 +6,7 @@ import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
 /** A write whose response the proxy holds back. */
-interface HeldWrite {
+export interface HeldWrite {
   /** Resolves when the API server has performed the write. */
   reached: Promise<PassedWrite>;
   /** Forwards the response. Until then, the client waits forever. */
@@ -36,10 +36,6 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
   const worker = new WorkerHandle<FaultyProxyMethods>(new URL('./faulty-proxy-worker.ts', import.meta.url), settings);
   const reached = new Map<number, (write: PassedWrite) => void>();
   const predicates = new Map<number, (write: PassedWrite) => boolean>();
-  worker.on('held', (data) => {
-    const { id, write } = data as { id: number; write: PassedWrite };
-    reached.get(id)?.(write);
-  });
   worker.on('asked', (data) => {
     const { id, question, write } = data as { id: number; question: number; write: PassedWrite };
     const isHeld = predicates.get(id)?.(write) === true;
@@ -48,11 +44,6 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
   });
   await worker.call('listening');
   let holds = 0;
-  const newHold = (): { id: number; held: HeldWrite } => {
-    const id = ++holds;
-    const isReached = new Promise<PassedWrite>((resolve) => reached.set(id, resolve));
-    return { id, held: { reached: isReached, release: () => worker.call('release', id) } };
-  };
   return {
     url: `https://127.0.0.1:${settings.port}`,
 
@@ -66,19 +57,13 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
     /** Returns all answered writes with their bodies, oldest first. */
     writes: (): Promise<PassedWrite[]> => worker.call('writes'),
 
-    /** Holds the response to the `after`-th matching successful write. */
-    holdWrite: async (match: RequestClass, after: number): Promise<HeldWrite> => {
-      const { id, held } = newHold();
-      await worker.call('hold', id, { match, after });
-      return held;
-    },
-
     /** Holds the response to the first matching successful write that the predicate accepts. */
     holdFirst: async (match: RequestClass, isAccepted: (write: PassedWrite) => boolean): Promise<HeldWrite> => {
-      const { id, held } = newHold();
+      const id = ++holds;
+      const isReached = new Promise<PassedWrite>((resolve) => reached.set(id, resolve));
       predicates.set(id, isAccepted);
       await worker.call('ask', id, match);
-      return held;
+      return { reached: isReached, release: () => worker.call('release', id) };
     },
 
     stop: () => worker.end(),

@@ -27,12 +27,14 @@ export const byOperator: Plan = {
   end: 'Promoted',
 };
 
-/** A shadow step, then a timed pause, then a step that a user aborts. */
-export const aborted: Plan = {
-  name: 'with a shadow step and a timed pause, aborted',
-  steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds: 15 }, { weight: 60 }],
-  end: 'Aborted',
-};
+/** Returns a plan with a shadow step, then a timed pause, then a step that a user aborts. */
+export function aborted(pauseSeconds: number): Plan {
+  return {
+    name: 'with a shadow step and a timed pause, aborted',
+    steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds }, { weight: 60 }],
+    end: 'Aborted',
+  };
+}
 
 /** The canary pods crash. The operator restarts the two affected workloads one by one. */
 export const failing: Plan = {

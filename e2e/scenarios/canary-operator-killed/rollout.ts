@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
+import {
+  pathWritesOf,
+  type RolloutEnd,
+  type RolloutHistory,
+} from '../../../src/operator/rollout/testdata/rollout-rules.ts';
 import { parseRoute, type Route } from '../../../src/routing/route.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
@@ -11,17 +16,6 @@ import { untilActive } from '../../harness/until-active.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout, type Workloads } from '../canary/workloads.ts';
 import {
-  endOfStep,
-  pathWritesOf,
-  pauseOfStep,
-  statesOf,
-  type Absence,
-  type RolloutEnd,
-  type RolloutHistory,
-  type StepSeen,
-  type WrittenState,
-} from './history.ts';
-import {
   directionOf,
   minimumPods,
   minReadySeconds,
@@ -30,7 +24,7 @@ import {
   type Plan,
   type PlannedStep,
 } from './plans.ts';
-import { renewalsSince, tag, writesSince } from './writes.ts';
+import { tag, writesSince, type KeyedWrite } from './writes.ts';
 
 export interface Stage {
   readonly context: ScenarioContext;
@@ -42,9 +36,13 @@ export interface Stage {
   stable: string;
 }
 
-export interface Companion {
-  /** Runs while a step is paused. The returned function runs after the step is resumed. */
-  readonly meanwhile?: (step: PlannedStep) => Promise<(() => Promise<void>) | undefined>;
+export interface SeenRollout extends RolloutHistory {
+  readonly writes: readonly KeyedWrite[];
+}
+
+interface Companion {
+  /** Runs while a step is paused. */
+  readonly meanwhile?: (step: PlannedStep) => Promise<void>;
   /** Runs at the end. Resolves when there is a leader that will not be killed. */
   readonly settled?: () => Promise<void>;
   readonly deaths?: readonly number[];
@@ -54,6 +52,8 @@ export interface Companion {
 const patience = 100_000;
 /** The milliseconds after which a shadow step gets more new pods. */
 const roundMs = 1500;
+/** The milliseconds by which each leader may end a pause late, because it first reads the cluster. */
+const tardyMs = 12_000;
 /** The milliseconds for which a leader must not start a rolled-back canary again. */
 const dwellMs = 2000;
 
@@ -61,7 +61,7 @@ const dwellMs = 2000;
  * Moves the tag to another InjectorConfig, as a user who inspects each step does. Resolves when the
  * rollout has ended and the final revision injected every pod. Resets the tag after a rollback.
  */
-export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<RolloutHistory> {
+export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<SeenRollout> {
   const { context, replicas, workloads } = stage;
   const { from, to } = directionOf(plan, stage.stable);
   const since = Date.now();
@@ -75,11 +75,10 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
     if (isPaused(plan, step)) {
       canaries[index] = await workloads.settled(to);
       seen[index] = workloads.pods.readySince(to, second);
-      const afterwards = await companion.meanwhile?.(step);
+      await companion.meanwhile?.(step);
       const isLast = index === plan.steps.length - 1;
       const verb = isLast && plan.end === 'Aborted' ? 'abort' : 'resume';
       if (step.pauseSeconds === undefined) await ask(context, tag, verb, nonceOf(since, step));
-      await afterwards?.();
     }
   }
   const end = endOf(plan, { from, to }, since);
@@ -92,20 +91,21 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
   if (plan.isRestarting !== true) await renewAll(stage, end);
   const writes = await writesSince(replicas, since);
   const until = rolledBackAt(writes) ?? Infinity;
-  const steps: StepSeen[] = [];
-  for (const [index, step] of plan.steps.entries()) {
+  const stoodStillMs = await stage.standstill.between(since, Date.now());
+  const steps = plan.steps.map((step, index): RolloutHistory['steps'][number] => {
     const { isShadow = false, weight, pauseSeconds } = step;
     const moved = Math.floor((pathWritesOf({ writes })[index + 1]?.at ?? Infinity) / 1000) * 1000;
-    steps.push({
+    return {
       weight,
       ends: isShadow ? 'Compared' : isPaused(plan, step) ? 'Paused' : 'Failed',
       ...(pauseSeconds === undefined ? {} : { pauseMs: pauseSeconds * 1000 }),
-      stoodStillMs: await stoodStill(stage, statesOf({ writes }), index),
+      tardyMs: tardyMs * (1 + (companion.deaths ?? []).length) + stoodStillMs,
       canary: canaries[index] ?? workloads.pods.gotBetween(to, second, isShadow ? moved : Infinity),
       readyAt: seen[index] ?? new Map(),
-    });
-  }
-  const history: RolloutHistory = {
+    };
+  });
+  const history: SeenRollout = {
+    tag,
     workloads: workloads.names.length,
     minReadyMs: minReadySeconds * 1000,
     minimumPods,
@@ -115,7 +115,6 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
     flippedBack: workloads.pods.flippedBack(to, from, { since: second, until }),
     restartable: restartable(plan, workloads, to, second),
     podsMadeAt: workloads.pods.madeAt().filter((at) => at >= since),
-    absences: absencesOf(companion.deaths ?? [], await renewalsSince(replicas, since)),
   };
   if (end.phase === 'Promoted') stage.stable = to;
   else await leadBack(stage, plan, since);
@@ -213,11 +212,6 @@ function endOf({ end, steps }: Plan, { from, to }: Direction, since: number): Ro
   return { phase: 'RolledBack', reason: end, injectorConfig: from, ...abort };
 }
 
-async function stoodStill({ standstill }: Stage, states: readonly WrittenState[], index: number): Promise<number> {
-  const [begun, ended] = [pauseOfStep(states, index), endOfStep(states, index)];
-  return begun === undefined || ended === undefined ? 0 : standstill.between(begun.at, ended.at);
-}
-
 /** Returns the workloads that the operator may restart: all, the failing share, or none. */
 function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
   if (isRestarting === true) return [...workloads.names];
@@ -228,11 +222,6 @@ function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: stri
 function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
   const first = writes.find(({ state }) => state?.phase === 'RolledBack');
   return first === undefined ? undefined : Math.floor(first.at / 1000) * 1000;
-}
-
-function absencesOf(deaths: readonly number[], renewals: readonly number[]): Absence[] {
-  const moments = [...deaths, ...renewals].sort((one, other) => one - other);
-  return deaths.map((from) => ({ from, until: moments.find((at) => at > from) ?? Date.now() }));
 }
 
 async function routeNow(context: ScenarioContext): Promise<Route | undefined> {

@@ -1,26 +1,87 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Replica } from '../../harness/replicas/replicas.ts';
+import { tagWebhookConfiguration } from '../../../src/api/names.ts';
+import { judgeRollout } from '../../../src/operator/rollout/testdata/rollout-rules.ts';
+import { controllerWrites } from '../../harness/faulty-proxy/passed-writes.ts';
+import { LeaderKiller } from '../../harness/replicas/leader-killer.ts';
 import { none, waitFor } from '../../harness/wait-for.ts';
-import type { Trial } from './choose-targets.ts';
-import type { RolloutHistory } from './history.ts';
-import { judgeRollout } from './judge.ts';
-import type { Plan } from './plans.ts';
+import { aborted, byOperator, type Plan } from './plans.ts';
 import { rollOut, type Stage } from './rollout.ts';
-import { describeWrite, renewalsSince, WriteReader, type RolloutWrite } from './writes.ts';
+import { tag, WriteReader } from './writes.ts';
 
-/** The number of extra rollouts for a write that did not occur, because it depends on timing. */
-const triesAlone = 2;
+export interface Trial {
+  readonly plan: Plan;
+  /** The writes after which the leader is killed, by their keys. */
+  readonly targets: readonly string[];
+  /** Whether the killed leader restarts immediately, or only after another controller leads. */
+  readonly isRestarted: boolean;
+  /** Whether a leader is also killed near the end of a timed pause. */
+  readonly isKilledInPause?: true;
+}
+
+const webhook = tagWebhookConfiguration(tag);
+const probe = `sidecar-injector-probe-tag-${tag}`;
+
+/** The trials of the short size: one kill for each kind of write, and one after an abort. */
+export const shortTrials: readonly Trial[] = [
+  {
+    plan: byOperator,
+    targets: [
+      'patch deployments * (25 %)',
+      `create configmaps ${probe} (25 % Paused/UntilResumed)`,
+      `delete mutatingwebhookconfigurations ${probe} (25 % Paused/UntilResumed)`,
+      `patch mutatingwebhookconfigurations ${webhook} (Promoted/Promoted)`,
+      // Each new leader makes this write at any time.
+      'patch injectorconfigs/status * ()',
+    ],
+    isRestarted: true,
+  },
+  { plan: aborted(3), targets: [`patch revisiontags/status ${tag} (RolledBack/Aborted)`], isRestarted: true },
+];
+
+/** The maximum number of kills per rollout; small, so that each new leader makes progress. */
+const perRollout = 4;
+
+/**
+ * Returns trials with a kill after every write. They also cover a kill before each write, because
+ * the API server then has the same state as after the previous write. In further trials, another
+ * controller continues after one kill.
+ */
+export function everyTrial(plan: Plan, targets: readonly string[]): Trial[] {
+  const count = Math.ceil(targets.length / perRollout);
+  return Array.from({ length: count }, (_, rollout) => targets.filter((_, index) => index % count === rollout)).flatMap(
+    (own): Trial[] => [
+      { plan, targets: own, isRestarted: true, isKilledInPause: true },
+      { plan, targets: own.slice(0, 1), isRestarted: false },
+    ],
+  );
+}
+
+/** Returns the kind of a write: the object and the phase, independent of the step. */
+export function kindOf(key: string): string {
+  return key.replace(/\((\d+ % )/, '(').replace(/ no\. \d+$/, '');
+}
+
+/** Reports whether the operator may skip this write: it does so if all pods are already ready. */
+export function mayBeSkipped(key: string): boolean {
+  return /revisiontags\/status .*\/(?:NotEnoughPods|WatchingPods|ComparingPods)\)/.test(key);
+}
+
+/** The number of extra rollouts for writes that did not occur, because they depend on timing. */
+const extraTries = 2;
+/** The number of Deployments whose pods are being recreated when a new leader starts. */
+const unseen = 3;
+/** The fraction of a timed pause before the kill. Late kills make a repeated pause detectable. */
+const latePart = 0.85;
 
 /** Runs rollouts in which leaders are killed, and judges each of them. */
 export class Trials {
   readonly trials: Trial[] = [];
-  readonly killed: RolloutWrite[] = [];
-  readonly unreached: RolloutWrite[] = [];
+  readonly killed = new Set<string>();
+  readonly unreached: string[] = [];
   count = 0;
   deaths = 0;
   slowestMilliseconds = 0;
   readonly #stage: Stage;
-  readonly #latest = new Map<Plan, RolloutHistory>();
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -28,170 +89,57 @@ export class Trials {
 
   async run(trial: Trial): Promise<void> {
     this.trials.push(trial);
-    const killed = new Set(await this.#tryOut(trial));
-    for (let attempt = 0; attempt < triesAlone; attempt += 1) {
-      // Target each missing write in its own rollout: a write that never occurs blocks later ones.
-      for (const target of trial.targets.filter((target) => !killed.has(target))) {
-        const targets = trial.targets.filter((each, index) => each === target || (index === 0 && target.phase === ''));
-        for (const write of await this.#tryOut({ ...trial, targets })) killed.add(write);
-      }
-    }
-    this.unreached.push(...trial.targets.filter((target) => !killed.has(target)));
+    let left = new Set(trial.targets);
+    for (let attempt = 0; attempt <= extraTries && left.size > 0; attempt += 1)
+      left = await this.#tryOut({ ...trial, targets: [...left] });
+    this.unreached.push(...left);
   }
 
-  historyOf(plan: Plan): RolloutHistory {
-    const history = this.#latest.get(plan);
-    if (history === undefined) throw new Error(`there was no rollout ${plan.name}`);
-    return history;
-  }
-
-  async #tryOut(trial: Trial): Promise<readonly RolloutWrite[]> {
-    const { context } = this.#stage;
+  /** Kills the leader after each target, before it receives the response. Returns missed targets. */
+  async #tryOut({ plan, targets, isRestarted, isKilledInPause }: Trial): Promise<Set<string>> {
+    const { context, replicas, workloads } = this.#stage;
     const began = Date.now();
-    const { history, killed, deaths } = await rollOutKilled(this.#stage, trial);
-    this.slowestMilliseconds = Math.max(this.slowestMilliseconds, Date.now() - began);
-    this.count += 1;
-    this.deaths += deaths;
-    this.killed.push(...killed);
-    this.#latest.set(trial.plan, history);
-    const how = trial.isRestarted ? 'was restarted' : 'was replaced by another leader';
-    const moments = killed.map((write) => `after ${describeWrite(write)}`);
-    if (deaths > killed.length) moments.push('in the middle of a timed pause');
-    const what =
-      deaths === 0
-        ? 'without a kill (the write did not occur)'
-        : `the leader was killed ${moments.join(', ')}, and ${how}`;
-    const statement = `rollout ${trial.plan.name}, ${what}: it ended as planned, with ${history.writes.length} writes`;
-    await context.checkNow(statement, () => none(judgeRollout(history)));
-    return killed;
-  }
-}
-
-/** The number of Deployments whose pods are being recreated when a new leader starts. */
-const unseen = 3;
-/** The fraction of a timed pause before the kill. Late kills make a repeated pause detectable. */
-const latePart = 0.85;
-
-/** Runs a rollout. Kills the leader after each target write, before it receives the response. */
-async function rollOutKilled(stage: Stage, trial: Trial) {
-  const killer = new Killer(stage, trial);
-  const killing = killer.killAll();
-  // The rejection is awaited after the rollout; do not report it as unhandled.
-  killing.catch(() => undefined);
-  try {
-    const history = await rollOut(stage, trial.plan, {
+    const left = new Set(targets);
+    const reader = new WriteReader();
+    const killer = await LeaderKiller.start(replicas, {
+      isRestarted,
+      isFatal: (write) => left.delete(reader.read(write)?.key ?? ''),
+      afterwards: async () => {
+        // Workloads that the operator restarts need no disturbance.
+        if (plan.isRestarting !== true && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
+      },
+    });
+    const history = await rollOut(this.#stage, plan, {
       deaths: killer.deaths,
       settled: async () => {
-        killer.end();
-        await killing;
-        await killer.waitForLeader();
+        await killer.end();
+        const last = killer.deaths.at(-1);
+        if (last === undefined) return;
+        // The Lease may still name the dead leader.
+        await waitFor('a new leader', async () =>
+          (await controllerWrites(replicas, last + 1)).some(({ name }) => name === 'injector-leader-default'),
+        );
       },
       meanwhile: async ({ pauseSeconds }) => {
-        if (trial.isKilledInPause === true && pauseSeconds !== undefined) await killer.killAfter(pauseSeconds * 1000);
-        return undefined;
+        if (isKilledInPause !== true || pauseSeconds === undefined) return;
+        await sleep(pauseSeconds * 1000 * latePart);
+        await killer.strike(await replicas.waitForLeader());
       },
-    });
-    return { history, killed: killer.killed, deaths: killer.deaths.length };
-  } finally {
-    killer.end();
-    await killing;
-    await killer.restartAll();
+    }).finally(() => killer.end());
+    this.slowestMilliseconds = Math.max(this.slowestMilliseconds, Date.now() - began);
+    this.count += 1;
+    this.deaths += killer.deaths.length;
+    const killed = targets.filter((target) => !left.has(target));
+    for (const target of killed) this.killed.add(target);
+    const moments = killed.map((target) => `after ${target}`);
+    if (killer.deaths.length > killed.length) moments.push('in the middle of a timed pause');
+    const how = isRestarted ? 'was restarted' : 'was replaced by another leader';
+    const what =
+      moments.length === 0
+        ? 'without a kill (the write did not occur)'
+        : `the leader was killed ${moments.join(', ')}, and ${how}`;
+    const statement = `rollout ${plan.name}, ${what}: it ended as planned, with ${history.writes.length} writes`;
+    await context.checkNow(statement, () => none(judgeRollout(history)));
+    return left;
   }
 }
-
-class Killer {
-  /** The times of the kills, in milliseconds since 1970. */
-  readonly deaths: number[] = [];
-  readonly killed: RolloutWrite[] = [];
-  readonly #stage: Stage;
-  readonly #trial: Trial;
-  readonly #ended = new AbortController();
-  readonly #dead = new Set<Replica>();
-  #striking: Promise<void> = Promise.resolve();
-
-  constructor(stage: Stage, trial: Trial) {
-    this.#stage = stage;
-    this.#trial = trial;
-  }
-
-  /** Resolves after the kills for all targets; rejects if another client made a target write. */
-  async killAll(): Promise<void> {
-    const { replicas, workloads } = this.#stage;
-    const { targets, plan } = this.#trial;
-    const isOver = new Promise<undefined>((resolve) => {
-      this.#ended.signal.addEventListener('abort', () => {
-        resolve(undefined);
-      });
-    });
-    const reader = new WriteReader();
-    let held = await this.#hold(reader, targets[0]);
-    try {
-      for (const [index, target] of targets.entries()) {
-        const reached = await Promise.race([held.reached, isOver]);
-        if (reached === undefined) return;
-        const leader = replicas.controllers.find(({ name }) => reached.userAgent.includes(name));
-        if (leader === undefined) throw new Error(`${describeWrite(target)} was not made by a controller`);
-        const before = held;
-        held = await this.#hold(reader, targets[index + 1]);
-        await this.#strike(leader, async () => {
-          this.killed.push(target);
-          // Workloads that the operator restarts need no disturbance.
-          if (plan.isRestarting !== true && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
-          await before.release();
-        });
-      }
-    } finally {
-      await held.release();
-    }
-  }
-
-  async killAfter(time: number): Promise<void> {
-    await sleep(time * latePart);
-    await this.#strike(await this.#stage.replicas.waitForLeader(), () => Promise.resolve());
-  }
-
-  end(): void {
-    this.#ended.abort();
-  }
-
-  async waitForLeader(): Promise<void> {
-    const last = this.deaths.at(-1);
-    if (last === undefined) return;
-    const leads = async () => (await renewalsSince(this.#stage.replicas, last)).some((at) => at > last);
-    await waitFor('a new leader after the last kill', leads);
-  }
-
-  async restartAll(): Promise<void> {
-    await this.#striking;
-    for (const replica of this.#dead) await replica.operator.restart();
-    this.#dead.clear();
-  }
-
-  /** Kills a leader. Concurrent calls run one after the other. */
-  #strike(leader: Replica, afterwards: () => Promise<void>): Promise<void> {
-    const strike = async (): Promise<void> => {
-      this.deaths.push(await this.#stage.replicas.kill(leader));
-      await afterwards();
-      if (this.#trial.isRestarted) await leader.operator.restart();
-      else this.#dead.add(leader);
-    };
-    const struck = this.#striking.then(strike);
-    this.#striking = struck.catch(() => undefined);
-    return struck;
-  }
-
-  #hold(reader: WriteReader, target: RolloutWrite | undefined) {
-    const { proxy } = this.#stage.replicas;
-    const resources = this.#trial.targets.map(({ resource }) => resource.split('/')[0] ?? '');
-    return proxy.holdFirst(
-      { resources: [...new Set([...readable, ...resources])], verbs: ['create', 'update', 'patch', 'delete'] },
-      (write) => {
-        const read = reader.read(write);
-        return read !== undefined && target !== undefined && reader.isAwaited(read, target);
-      },
-    );
-  }
-}
-
-/** The resources whose writes are always parsed, because they determine the phase. */
-const readable = ['revisiontags', 'mutatingwebhookconfigurations'];

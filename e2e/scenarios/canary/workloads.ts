@@ -143,17 +143,6 @@ export class Workloads {
     await waitFor(`${maker} to inject every pod`, isEverywhere, { timeout });
   }
 
-  /** Scales Deployments to zero or one pod, and waits until the pods are created or deleted. */
-  async scale(names: readonly string[], replicas: 0 | 1): Promise<void> {
-    for (const name of names) {
-      await this.#context.client.patch(deployment(this.namespace, name), 'merge', { spec: { replicas } });
-    }
-    await waitFor(`${names.join(', ')} to have ${replicas} pods`, async () => {
-      const makers = await this.stored();
-      return names.every((name) => makers.has(name) === (replicas === 1));
-    });
-  }
-
   /** Recreates the pods of the next few Deployments; `restMs` as in {@link Churn}. */
   async disturb(count: number, restMs?: number): Promise<void> {
     const now = Date.now();

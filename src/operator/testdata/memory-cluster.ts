@@ -87,6 +87,12 @@ export class MemoryCluster {
     return [...this.#objects.keys()].filter((key) => key.startsWith(`${plural}/`)).map((key) => key.split('/').at(-1) ?? '');
   }
 
+  /** Returns the objects of a list with these selectors. */
+  list(plural: string, namespace?: string, selectors: Record<string, string> = {}): KubernetesObject[] {
+    const [target, query] = [{ plural, namespace, name: undefined, subresource: undefined }, new URLSearchParams(selectors)];
+    return [...this.#objects].filter(([key, object]) => selects(target, query, key, object)).map(([, object]) => object);
+  }
+
   /** Creates or replaces an object, its status included, as another client does. */
   put(plural: string, object: KubernetesObject, manager = 'another-client'): KubernetesObject {
     const { name = '', namespace, managedFields } = object.metadata;
@@ -289,7 +295,7 @@ function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined));
 }
 
-function parsePath(path: string): Target {
+export function parsePath(path: string): Target {
   const segments = path.split('/').slice(1);
   const rest = segments[0] === 'api' ? segments.slice(2) : segments.slice(3);
   const namespaced = rest[0] === 'namespaces' && rest.length > 2;

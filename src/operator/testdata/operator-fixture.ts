@@ -1,13 +1,16 @@
+import { setMaxListeners } from 'node:events';
 import type { ReportedFailure } from '../replicas/failures-annotation.ts';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
-import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
+import { pooledKeys } from '../../certs/testdata/key-pool.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
+import { ApiClient } from '../../kube/api-client.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
-import { Reflector } from '../../kube/reflector.ts';
+import type { Clock } from '../../kube/ports.ts';
+import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { context } from '../../manifests/testdata/manifest-context.ts';
 import { ClusterView, injectorConfigs, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
@@ -21,7 +24,7 @@ import type {
 } from '../ports.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { OperatorSettings } from '../settings.ts';
-import { MemoryCluster } from './memory-cluster.ts';
+import { MemoryCluster, parsePath } from './memory-cluster.ts';
 
 export { context };
 
@@ -39,14 +42,8 @@ export function template(image: string): string {
   return `spec:\n  containers:\n  - name: proxy\n    image: ${image}\n`;
 }
 
-/** Four key pairs that all tests share, because generating a key pair is slow. */
-const keys: Promise<KeyPair>[] = [];
-let taken = 0;
-export function nextKeyPair(): Promise<KeyPair> {
-  const index = taken % 4;
-  taken += 1;
-  return (keys[index] ??= generateRsaKeyPair(2048));
-}
+/** Returns short keys that all tests share, because generating and reading keys is slow. */
+export const nextKeyPair = pooledKeys();
 
 /** Loads a configuration in one step, as a process that serves no admission requests does. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
@@ -88,6 +85,26 @@ export class ScriptedReports implements ReplicaReports {
   readonly failures = (): ReportedFailure | undefined => this.failing;
 }
 
+/** A write of the operator that the cluster has performed. */
+export interface PerformedWrite {
+  readonly verb: string;
+  /** The plural, with the subresource: `revisiontags/status`. */
+  readonly resource: string;
+  readonly name: string;
+  readonly body: string;
+  /** The time of the write, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+const uncounted = ['events', 'leases', 'selfsubjectaccessreviews'];
+
+type Collection = Partial<ReflectorOptions<KubernetesObject>> & Pick<ReflectorOptions<KubernetesObject>, 'resource' | 'store'>;
+
+function versionsOf(objects: readonly KubernetesObject[]): string {
+  return objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}@${metadata.resourceVersion}`).sort().join();
+}
+
 /** Starts a fixture before each test of a suite, and stops it afterwards. */
 export function eachTest<T extends Pick<OperatorFixture, 'start' | 'stop'>>(fixture: T): T {
   beforeEach(() => fixture.start());
@@ -105,10 +122,21 @@ export class OperatorFixture {
   readonly referenceChanges: string[] = [];
   /** The InjectorConfigs whose facts changed, in order. */
   readonly publications: string[] = [];
+  /** The writes of all processes, in order, without Leases and Events. */
+  readonly performed: PerformedWrite[] = [];
+  /** Reports whether the process is killed after this write: the cluster performs it, but no response arrives. */
+  isFatal: (write: PerformedWrite) => boolean = () => false;
+  /** Reports whether this write gets a response, although the cluster does not perform it. */
+  isLost: (write: PerformedWrite) => boolean = () => false;
   view!: ClusterView;
   reconcilers!: Reconcilers;
   #stop = new AbortController();
   #running: Promise<void>[] = [];
+  #process = new AbortController();
+  #clients: ApiClient[] = [];
+  #death: Promise<number> = Promise.resolve(0);
+  /** For each watch of the process, whether its store equals the cluster. */
+  #watches: (() => boolean)[] = [];
 
   async start(settings: Partial<OperatorSettings> = {}): Promise<void> {
     await this.cluster.start();
@@ -118,22 +146,38 @@ export class OperatorFixture {
 
   /** Starts a new process, with empty memory, on the same cluster. */
   restart(settings: Partial<OperatorSettings> = {}): void {
-    const { client } = this.cluster;
+    const process = new AbortController();
+    const alive = AbortSignal.any([process.signal, this.#stop.signal]);
+    const client = this.#clientOf(process);
+    // The cluster ends no watch, so no watch is hung, however far a test advances the clock.
+    const clock: Clock = {
+      now: () => this.clock.now(),
+      monotonic: () => this.clock.monotonic(),
+      after: (milliseconds, callback) => (milliseconds > 30_000 ? () => undefined : this.clock.after(milliseconds, callback)),
+    };
+    this.#process = process;
+    setMaxListeners(0, process.signal);
+    this.#death = new Promise((resolve) => process.signal.addEventListener('abort', () => resolve(0)));
+    this.#watches = [];
     this.view = new ClusterView(context.namespace, context.operatorClass);
-    const follow = (options: Pick<ConstructorParameters<typeof Reflector>[0], 'resource' | 'store'>, signal: AbortSignal): void => {
+    const follow = (options: Collection, until: AbortSignal): void => {
       const reflector = new Reflector({
         client,
-        clock: this.clock,
+        clock,
         random: () => 0,
         logger: this.logger,
         transform: (object) => object,
         ...options,
       });
-      this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
+      const signal = AbortSignal.any([until, alive]);
+      const { resource, store, namespace, labelSelector = '', fieldSelector = '' } = options;
+      const stored = (): KubernetesObject[] => this.cluster.list(resource.plural, namespace, { labelSelector, fieldSelector });
+      this.#watches.push(() => signal.aborted || (store.hasSynced && versionsOf(store.list()) === versionsOf(stored())));
+      this.#running.push(reflector.run(signal));
     };
-    follow({ resource: injectorConfigs, store: this.view.configs }, this.#stop.signal);
-    follow({ resource: revisionTags, store: this.view.tags }, this.#stop.signal);
-    for (const each of this.view.owned()) follow(each, this.#stop.signal);
+    follow({ resource: injectorConfigs, store: this.view.configs }, alive);
+    follow({ resource: revisionTags, store: this.view.tags }, alive);
+    for (const each of this.view.owned()) follow(each, alive);
     this.reconcilers = createReconcilers({
       client,
       holdsLease: () => true,
@@ -153,10 +197,47 @@ export class OperatorFixture {
       followCollection: ({ resource, store, keep, fieldSelector, signal }) => {
         follow({ resource, store, transform: keep, fieldSelector } as never, signal);
       },
-      followOurs: (resource, store) => follow({ resource, store }, this.#stop.signal),
+      followOurs: (resource, store) => follow({ resource, store }, alive),
       wake: (key) => this.referenceChanges.push(key),
       onPublished: (name) => this.publications.push(name),
     });
+  }
+
+  /** Ends the process as SIGKILL does: it sends nothing more, and no response or watch event reaches it. */
+  kill(): void {
+    this.#process.abort();
+  }
+
+  /** Aborts when the process is killed. */
+  get signal(): AbortSignal {
+    return this.#process.signal;
+  }
+
+  /** Resolves with the result of a pass, or with 0 if the process is killed in it. */
+  untilKilled(pass: Promise<number>): Promise<number> {
+    return Promise.race([pass, this.#death]);
+  }
+
+  /** Returns the client of a process. A dead process sends nothing, and gets no response to a write. */
+  #clientOf(process: AbortController): ApiClient {
+    const client = new ApiClient(this.cluster.server.kubeConfig(), { userAgent: 'test' });
+    this.#clients.push(client);
+    const send = client.request.bind(client);
+    client.request = async (method, path, options = {}) => {
+      process.signal.throwIfAborted();
+      const { plural, namespace, subresource, ...target } = parsePath(path);
+      if (method === 'GET' || uncounted.includes(plural)) return send(method, path, options);
+      const { body = '{}' } = options;
+      const name = target.name ?? (JSON.parse(body) as KubernetesObject).metadata.name ?? '';
+      const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+      const write = { verb: verbs[method] ?? '', resource, name, body, at: this.clock.now().getTime() };
+      const live = this.isLost(write) ? this.cluster.get(plural, name, namespace) : undefined;
+      const response = live === undefined ? await send(method, path, options) : { ...live, ...JSON.parse(body), metadata: live.metadata };
+      this.performed.push(write);
+      if (this.isFatal(write)) process.abort();
+      return process.signal.aborted ? new Promise(() => undefined) : response;
+    };
+    return client;
   }
 
   /** Waits for the caches, then runs a pass over an InjectorConfig, and then over a given tag. */
@@ -168,7 +249,7 @@ export class OperatorFixture {
 
   /** Runs a pass without waiting for the caches. */
   passNow(name: string): Promise<number> {
-    return this.reconcilers.revisions.reconcile(name, this.#stop.signal);
+    return this.untilKilled(this.reconcilers.revisions.reconcile(name, this.signal));
   }
 
   /** Waits for the caches, then runs a pass over a tag. */
@@ -179,21 +260,25 @@ export class OperatorFixture {
 
   /** Runs a pass over a tag without waiting for the caches. */
   passTagNow(name: string): Promise<number> {
-    return this.reconcilers.tags.reconcile(name, this.#stop.signal);
+    return this.untilKilled(this.reconcilers.tags.reconcile(name, this.signal));
   }
 
   async caughtUp(): Promise<void> {
     const { view, cluster } = this;
     const ofAllClients = { injectorconfigs: view.configs, revisiontags: view.tags, mutatingwebhookconfigurations: view.mutatingWebhooks };
     const followed = { ...ofAllClients, secrets: view.secrets, services: view.services, configmaps: view.configMaps, validatingwebhookconfigurations: view.validatingWebhooks };
-    const versions = (objects: KubernetesObject[]): string => objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort().join();
     const isSeen = ([plural, store]: [string, ObjectStore]): boolean => {
       const namespace = ['secrets', 'services', 'configmaps'].includes(plural) ? context.namespace : undefined;
       const stored = cluster.names(plural).flatMap((name) => cluster.get(plural, name, namespace) ?? []);
       const ours = stored.filter(({ metadata }) => plural in ofAllClients || metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined);
-      return versions(ours) === versions(store.list());
+      return versionsOf(ours) === versionsOf(store.list());
     };
     await this.until(() => view.hasSynced && Object.entries(followed).every(isSeen));
+  }
+
+  /** Waits until every watch of the process has delivered all changes. */
+  async watched(): Promise<void> {
+    await this.until(() => this.#watches.every((isCurrent) => isCurrent()));
   }
 
   readonly until = until;
@@ -201,10 +286,11 @@ export class OperatorFixture {
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running);
+    for (const client of this.#clients) client.close();
     await this.cluster.stop();
     // Reset all fields for the next test.
     Object.assign(this, new OperatorFixture());
-    [this.#stop, this.#running] = [new AbortController(), []];
+    [this.#stop, this.#running, this.#clients] = [new AbortController(), [], []];
   }
 
   statusOf(name: string, plural = 'injectorconfigs'): Record<string, unknown> {

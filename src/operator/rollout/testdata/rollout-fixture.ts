@@ -3,6 +3,7 @@ import { parseRoute } from '../../../routing/route.ts';
 import type { RolloutState } from '../../../api/revision-tag/revision-tag.ts';
 import { getsCanary, rankOf } from '../../../routing/workload-key.ts';
 import type { PodStores } from '../../pods/pod-events.ts';
+import type { OperatorSettings } from '../../settings.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 
 const namespace = 'shop';
@@ -11,18 +12,23 @@ export const tag = 'prod';
 /** The health of a pod that a test creates. */
 export type Outcome = 'ready' | 'crash';
 
-/** An operator on an in-memory cluster with one-pod workloads that follow tag `prod`. */
+/** An operator on an in-memory cluster with one-pod Deployments that follow tag `prod`. */
 export class RolloutFixture extends TagFixture {
+  /** The pods that were created, in order: the workload, its InjectorConfig, and the time. */
+  readonly made: { readonly workload: string; readonly maker: string; readonly at: number }[] = [];
   readonly #pods = new Map<string, KubernetesObject>();
+  #settings: Partial<OperatorSettings> = {};
   #stores: PodStores | undefined;
   #following = new AbortController();
   #version = 1000;
 
   /** Creates revisions `old` and `new`, the tag, which points to `old`, and the workloads. */
-  async begin(workloads: number): Promise<void> {
+  async begin(workloads: number, settings: Partial<OperatorSettings> = {}): Promise<void> {
+    this.made.length = 0;
     this.#pods.clear();
     this.#stores = undefined;
-    await this.start();
+    this.#settings = settings;
+    await this.start(settings);
     await this.install('old');
     await this.install('new');
     await this.tag(tag, 'old');
@@ -46,7 +52,7 @@ export class RolloutFixture extends TagFixture {
 
   /** Starts a new leader and reconciles the InjectorConfigs. `follow` then lists the pods. */
   async takeOver(names: readonly string[] = ['old', 'new']): Promise<void> {
-    this.restart();
+    this.restart(this.#settings);
     for (const name of names) await this.reconcile(name);
   }
 
@@ -79,7 +85,7 @@ export class RolloutFixture extends TagFixture {
 
   /** Returns the workloads that use the canary at a threshold. */
   below(threshold: string): string[] {
-    return [...this.#pods.keys()].filter((name) => getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), threshold));
+    return [...this.#pods.keys()].filter((name) => getsCanary(rankOf(tag, { namespace, kind: 'Deployment', name }), threshold));
   }
 
   /** Returns the workloads that use stable at a threshold. */
@@ -135,11 +141,12 @@ export class RolloutFixture extends TagFixture {
   #make(name: string, outcome: Outcome): void {
     this.#version += 1;
     const route = parseRoute(this.tagPath(tag) ?? '')?.route;
-    const rank = rankOf(tag, { namespace, kind: 'Pod', name });
+    const rank = rankOf(tag, { namespace, kind: 'Deployment', name });
     const isCanary = route?.canary !== undefined && !route.shadow && getsCanary(rank, route.threshold);
     const made = isCanary ? route.canary : route?.stable;
     const maker = `${made?.injectorConfig}.${made?.hash}`;
     const at = this.clock.now().toISOString();
+    this.made.push({ workload: name, maker: made?.injectorConfig ?? '', at: Date.parse(at) });
     const ready = outcome === 'ready' ? 'True' : 'False';
     const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 1 };
     const pod: KubernetesObject = {
@@ -151,6 +158,8 @@ export class RolloutFixture extends TagFixture {
         uid: `uid-${this.#version}`,
         resourceVersion: String(this.#version),
         creationTimestamp: at,
+        labels: { app: name, 'pod-template-hash': '5d9c7bbbf4' },
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-5d9c7bbbf4`, uid: `uid-${name}`, controller: true }],
         annotations: {
           'sidecar-injector.io/config': maker,
           'sidecar.istio.io/status': JSON.stringify({ revision: maker.split('.')[0] }),
