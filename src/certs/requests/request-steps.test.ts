@@ -46,7 +46,7 @@ class World {
     const name = (pair: KeyPair) => ({ ...pair, privateKeyPem: `key${++this.#count}\n${pair.privateKeyPem}` });
     this.last = await decideRequest({
       ...{ state: before, observed, terms, trustPem, now, calledName: names[0]! },
-      generateKeyPair: async (bits) => name(await this.#pooled(bits)),
+      generateKeyPair: async () => name(await this.#pooled()),
       ...{ origin: 'signer', renewalFraction: 0.5, timeScale: 1 },
     });
     const { given, mustCreate, replaced, state } = this.last;

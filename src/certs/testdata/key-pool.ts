@@ -1,6 +1,6 @@
 import { generateKeyPair as generate } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { GenerateKeyPair, KeyPair } from '../key-pair.ts';
+import type { KeyPair } from '../key-pair.ts';
 
 const size = 8;
 let pool: Promise<KeyPair[]> | undefined;
@@ -21,7 +21,7 @@ export async function keyPool(): Promise<KeyPair[]> {
 }
 
 /** Returns a generator that returns the pool's keys in turn and ignores the requested size. */
-export function pooledKeys(): GenerateKeyPair {
+export function pooledKeys(): () => Promise<KeyPair> {
   let next = 0;
   return async () => (await keyPool())[next++ % size]!;
 }

@@ -4,6 +4,7 @@ import type { RandomBytes } from '../../certs/random-source.ts';
 import type { RotationInput } from '../../certs/rotation/rotation-steps.ts';
 import { rotate, type Rotation } from '../../certs/rotation/rotation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { secrets } from '../cluster-view.ts';
 import type { WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
@@ -57,13 +58,21 @@ export class CertificateKeeper {
     if (stored !== undefined) {
       const { resourceVersion } = stored.metadata;
       const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
-      await owned.apply({ ...desired, metadata }, into, signal);
+      const { outcome, retryAfter = 0 } = await owned.apply({ ...desired, metadata }, into, signal);
+      // A certificate or bundle of a state that is not recorded would differ in the next pass.
+      if (outcome === 'Deferred') throw notRecorded(desired, retryAfter);
     } else {
       // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
       view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
     }
     return rotation;
   }
+}
+
+/** The error after a write that waits because the previous write of the object was forced. */
+function notRecorded({ metadata: { name = '' } }: KubernetesObject, waitMs: number): ApiError {
+  const message = `Secret ${name} was replaced less than a second ago; the next state of the rotation is not written yet`;
+  return new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: waitMs / 1000 });
 }
 
 /** Returns one of our Secrets. Sends a GET if the view lacks it, as when its labels were lost. */

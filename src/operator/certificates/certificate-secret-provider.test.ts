@@ -94,6 +94,25 @@ describe('CertificateSecretProvider', () => {
     await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: provided by Secret injection\/own$/);
   });
 
+  it('publishes no authority that is not recorded, as long as the record waits after a forced write', async () => {
+    await fixture.install('blue', { certificate: { provider: 'SelfSigned' } });
+    const pair = await fixture.pair();
+    await fixture.give(pair);
+    fixture.setSpec('blue', { certificate });
+    // The operator created the record with a key, so an apply cannot remove the key, and it replaces the record.
+    await fixture.untilServed(pair.certificatePem);
+    const { authorities } = fixture.served();
+    fixture.setSpec('blue', { certificate: { provider: 'SelfSigned' } });
+    for (let pass = 0; pass < 2; pass += 1) {
+      const waits = { code: 409, retryAfter: 1, message: /^Secret sidecar-injector-blue was replaced less than a second ago/ };
+      await assert.rejects(fixture.reconcile('blue'), waits);
+      assert.deepEqual(fixture.served().authorities, authorities);
+    }
+    await fixture.clock.advance(1000);
+    await fixture.reconcile('blue');
+    assert.equal(fixture.served().authorities.length, authorities.length + 1);
+  });
+
   it('publishes nothing until the Secret has a certificate, and watches the Secret', async () => {
     await fixture.install('blue', { certificate });
     const missing =
@@ -118,6 +137,7 @@ describe('CertificateSecretProvider', () => {
     const seconds = await fixture.untilServed(pair.certificatePem);
     assert.ok(seconds >= 60, `${seconds} s`);
     assert.deepEqual(fixture.served().authorities.sort(), [pair.caPem, ...before.authorities].sort());
+    await fixture.clock.advance(1000);
     await fixture.edit('blue', { certificate: {} });
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
     await fixture.later(1000, 'blue');
