@@ -97,7 +97,7 @@ function commandsOf(namespace: string): string[][] {
   ];
 }
 
-/** Runs commands, five at the same time, because a command waits for seconds to read a Lease twice. */
+/** Runs commands, five at the same time, because each waits for seconds to read a Lease twice. */
 async function inBatches(commands: readonly string[][], run: (argv: readonly string[]) => Promise<unknown>) {
   for (let start = 0; start < commands.length; start += 5) {
     const batch = commands.slice(start, start + 5).map(run);

@@ -16,7 +16,11 @@ const flags = [
 ];
 
 /** The writes of the short size: the new bundle, and the record with the new authority's leaf. */
-const riskiest = ['Publishing: patch mutatingwebhookconfigurations', 'Retiring: patch secrets', 'Retiring: patch injectorconfigs/status'];
+const riskiest = [
+  'Publishing: patch mutatingwebhookconfigurations',
+  'Retiring: patch secrets',
+  'Retiring: patch injectorconfigs/status',
+];
 
 export const leaderKilledInRotation: Scenario = {
   name: 'leader-killed-in-rotation',
@@ -32,7 +36,10 @@ export const leaderKilledInRotation: Scenario = {
     for (const write of plan) context.say(describeWrite(write));
     const positions = plan.map((_, index) => index + 1);
     const short = riskiest.map((each) => 1 + plan.findIndex((write) => describeWrite(write).startsWith(each)));
-    const trials = context.size === 'short' ? [{ positions: short, isRestarted: true }] : [true, false].flatMap((isRestarted) => positions.map((position) => ({ positions: [position], isRestarted })));
+    const trials =
+      context.size === 'short'
+        ? [{ positions: short, isRestarted: true }]
+        : [true, false].flatMap((isRestarted) => positions.map((position) => ({ positions: [position], isRestarted })));
     const since = Date.now();
     let slowest = 0;
     for (const { positions, isRestarted } of trials)
@@ -80,7 +87,8 @@ async function rotateKilled(
   await waitForEnd(cluster, nonce, patience);
   const took = Date.now() - (killer.deaths.at(-1) ?? 0);
   // After the last write, the rotation has already ended, so the next leader must write nothing.
-  if (!isRestarted) await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
+  if (!isRestarted)
+    await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
   await killer.end();
   if (left.size > 0) throw new Error(`the rotation never made the writes ${[...left.keys()].join(', ')}`);
   await observer.waitForRound();
@@ -105,7 +113,7 @@ async function rotateKilled(
   return took;
 }
 
-/** Describes writes that are not planned, and repeats whose content differs (a second authority). */
+/** Describes writes that are not planned, and repeats that differ (a second authority). */
 function faultsOf(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
   return [...new Set(writes.map(describeWrite))].flatMap((what) => {
     const planned = plan.filter((write) => describeWrite(write) === what).length;

@@ -180,7 +180,9 @@ async function checkBundles(cluster: RotatingCluster, first: string, since: numb
   const problems = (found: typeof written): string[] =>
     found.flatMap(({ at, bundles }, index) => {
       const end = found[index + 1]?.at ?? Infinity;
-      const served = leaves.filter(({ firstSeen, lastSeen }) => Math.min(...firstSeen.values()) < end && lastSeen >= at);
+      const served = leaves.filter(
+        ({ firstSeen, lastSeen }) => Math.min(...firstSeen.values()) < end && lastSeen >= at,
+      );
       const lacking = served.filter(({ issuer = '' }) => !bundles.every((bundle) => bundle.has(issuer)));
       return lacking.map(({ fingerprint }) => `${new Date(at).toISOString()}: no root of ${fingerprint.slice(0, 11)}`);
     });

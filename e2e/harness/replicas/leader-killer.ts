@@ -15,7 +15,7 @@ interface KillOptions {
   readonly isRestarted?: boolean;
 }
 
-/** Kills controllers after writes that the API server has performed, before they get the response. */
+/** Kills controllers after writes that the API server performed, before their response arrives. */
 export class LeaderKiller {
   /** The times of the kills, in milliseconds since 1970. */
   readonly deaths: number[] = [];

@@ -52,7 +52,7 @@ interface Companion {
 const patience = 100_000;
 /** The milliseconds after which a shadow step gets more new pods. */
 const roundMs = 1500;
-/** The milliseconds by which each leader may end a pause late, because it first reads the cluster. */
+/** How late each leader may end a pause, in milliseconds, because it first reads the cluster. */
 const tardyMs = 12_000;
 /** The milliseconds for which a leader must not start a rolled-back canary again. */
 const dwellMs = 2000;

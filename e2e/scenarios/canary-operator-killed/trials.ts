@@ -95,7 +95,7 @@ export class Trials {
     this.unreached.push(...left);
   }
 
-  /** Kills the leader after each target, before it receives the response. Returns missed targets. */
+  /** Kills the leader after each target, before its response arrives. Returns missed targets. */
   async #tryOut({ plan, targets, isRestarted, isKilledInPause }: Trial): Promise<Set<string>> {
     const { context, replicas, workloads } = this.#stage;
     const began = Date.now();

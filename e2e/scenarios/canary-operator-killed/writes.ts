@@ -8,7 +8,7 @@ export const tag = 'steadfast';
 
 /** A controller's write in a rollout. */
 export interface KeyedWrite extends RolloutWrite {
-  /** The verb, the object, the phase that a status write sets, and the ordinal among equal writes. */
+  /** The verb, the object, the phase that a status sets, and the ordinal among equal writes. */
   readonly key: string;
 }
 

@@ -56,23 +56,18 @@ export class CertificateKeeper {
     });
     const desired = rotationSecret(rotation.stored);
     if (stored !== undefined) {
-      const { resourceVersion } = stored.metadata;
-      const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
+      const metadata = { ...desired.metadata, resourceVersion: stored.metadata.resourceVersion ?? '' };
       const { outcome, retryAfter = 0 } = await owned.apply({ ...desired, metadata }, into, signal);
       // A certificate or bundle of a state that is not recorded would differ in the next pass.
-      if (outcome === 'Deferred') throw notRecorded(desired, retryAfter);
+      const message = `Secret ${desired.metadata.name ?? ''} was replaced less than a second ago, so its next state is not written yet`;
+      if (outcome === 'Deferred')
+        throw new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: retryAfter / 1000 });
     } else {
       // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
       view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
     }
     return rotation;
   }
-}
-
-/** The error after a write that waits because the previous write of the object was forced. */
-function notRecorded({ metadata: { name = '' } }: KubernetesObject, waitMs: number): ApiError {
-  const message = `Secret ${name} was replaced less than a second ago; the next state of the rotation is not written yet`;
-  return new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: waitMs / 1000 });
 }
 
 /** Returns one of our Secrets. Sends a GET if the view lacks it, as when its labels were lost. */

@@ -99,12 +99,16 @@ describe('CertificateSecretProvider', () => {
     const pair = await fixture.pair();
     await fixture.give(pair);
     fixture.setSpec('blue', { certificate });
-    // The operator created the record with a key, so an apply cannot remove the key, and it replaces the record.
+    // The operator created the record, so an apply keeps its key, and a forced write follows.
     await fixture.untilServed(pair.certificatePem);
     const { authorities } = fixture.served();
     fixture.setSpec('blue', { certificate: { provider: 'SelfSigned' } });
     for (let pass = 0; pass < 2; pass += 1) {
-      const waits = { code: 409, retryAfter: 1, message: /^Secret sidecar-injector-blue was replaced less than a second ago/ };
+      const waits = {
+        code: 409,
+        retryAfter: 1,
+        message: /^Secret sidecar-injector-blue was replaced less than a second ago/,
+      };
       await assert.rejects(fixture.reconcile('blue'), waits);
       assert.deepEqual(fixture.served().authorities, authorities);
     }

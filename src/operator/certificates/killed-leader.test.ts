@@ -60,7 +60,7 @@ class KilledRotation extends RevisionFixture {
   }
 
   get #status(): { phase?: string; rotateRequest?: { nonce: string; state: string } } {
-    return (this.statusOf('blue').certificate ?? {}) as { phase?: string };
+    return this.statusOf('blue').certificate ?? {};
   }
 
   get phase(): string {
@@ -148,7 +148,8 @@ class KilledRotation extends RevisionFixture {
     this.#stored = leaf;
     const served = now.getTime() < this.#loading.until ? [leaf, this.#loading.before] : [leaf];
     for (const each of served.filter((text) => text !== '' && bundle !== ''))
-      for (const { message } of verifyChain(each, bundle, { now })) this.unverified.push(`${now.toISOString()}: ${message}`);
+      for (const { message } of verifyChain(each, bundle, { now }))
+        this.unverified.push(`${now.toISOString()}: ${message}`);
   }
 
   #root(provider: Provider): string {
@@ -157,7 +158,9 @@ class KilledRotation extends RevisionFixture {
 
   /** Acts as the signer and as cert-manager. */
   #issue(): void {
-    const { 'pending.key': privateKeyPem } = secretText(this.cluster.get('secrets', requestSecret, 'injection') ?? blank);
+    const { 'pending.key': privateKeyPem } = secretText(
+      this.cluster.get('secrets', requestSecret, 'injection') ?? blank,
+    );
     for (const { metadata, status } of this.cluster.list(requests)) {
       if (status !== undefined || privateKeyPem === undefined) continue;
       const publicKeyPem = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }) as string;
@@ -179,7 +182,9 @@ class KilledRotation extends RevisionFixture {
   #writePair(name: string, provider: Provider): void {
     const { certificatePem, privateKeyPem } = this.#leafOf(provider, this.#keys);
     const texts = { 'tls.crt': certificatePem, 'tls.key': privateKeyPem, 'ca.crt': this.#root(provider) };
-    const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+    const data = Object.fromEntries(
+      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
     const metadata = { name, namespace: 'injection', annotations: { 'cert-manager.io/certificate-name': name } };
     this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data });
   }
@@ -255,9 +260,13 @@ describe('the leader is killed after each write', () => {
   it('negative control: a process that loses the record of a rotation stages another authority', async () => {
     const plan = await fixture.rotate();
     let losses = 0;
-    fixture.isLost = ({ resource, name }) => `${resource} ${name}` === `secrets ${authoritySecret}` && (losses += 1) === 1;
+    fixture.isLost = ({ resource, name }) =>
+      `${resource} ${name}` === `secrets ${authoritySecret}` && (losses += 1) === 1;
     killAt(1 + plan.findIndex(({ what }) => what.includes('mutatingwebhookconfigurations')));
-    assert.match(faultsOf(await fixture.rotate(), plan).join(), /with \d contents instead of 1: Publishing: .* secrets/);
+    assert.match(
+      faultsOf(await fixture.rotate(), plan).join(),
+      /with \d contents instead of 1: Publishing: .* secrets/,
+    );
   });
 
   /** The providers in order: each switch between two providers occurs once. */

@@ -13,7 +13,7 @@ type Owner = 'ReplicaSet' | 'Job' | undefined;
 /** Recoveries of a pod of a Deployment, a pod of a Job, and a bare pod that needs no sidecar. */
 class Recovery extends RevisionFixture {
   #round = 0;
-  /** The owner of each held pod of this recovery; a Job releases a pod that was separated from it. */
+  /** The owner of each held pod of this recovery; a Job releases a separated pod. */
   readonly #held = new Map<string, Owner | 'released'>();
   #isNew = true;
 

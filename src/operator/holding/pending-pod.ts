@@ -5,7 +5,7 @@ import type { Labels } from '../../selection/label-selector.ts';
 
 /** The part of a pod without a node that is cached. The details are kept only of held pods. */
 export interface PendingPod extends KubernetesObject {
-  /** The uid of the controller; undefined if the pod has none or is being deleted. */
+  /** The uid of the controller; undefined without one, and for a pod that is being deleted. */
   readonly ownerUid: string | undefined;
   readonly held: HeldPod | undefined;
 }
@@ -49,7 +49,6 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
   const optOuts = Object.keys(annotations).filter((name) => annotations[name] === 'false');
   return {
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
-    // A deleted pod must not count as the new pod of its workload.
     ownerUid: isBeingDeleted ? undefined : owner?.uid,
     held: isHeld
       ? {

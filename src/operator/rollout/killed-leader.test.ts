@@ -3,7 +3,15 @@ import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { parseRoute } from '../../routing/route.ts';
 import { everyWorkload } from '../../routing/workload-key.ts';
-import { readWrite, phaseOf, rules, statesOf, judgeRollout, pathWritesOf, endOfStep } from './testdata/rollout-rules.ts';
+import {
+  readWrite,
+  phaseOf,
+  rules,
+  statesOf,
+  judgeRollout,
+  pathWritesOf,
+  endOfStep,
+} from './testdata/rollout-rules.ts';
 import type { RolloutHistory, RolloutWrite, StepSeen } from './testdata/rollout-rules.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
 
@@ -74,7 +82,9 @@ class KilledRollout extends RolloutFixture {
       return fate?.(write, keyOf(write)) === true;
     };
     this.setSpec(tag, { revision: 'new', strategy: strategyOf(plan) }, 'revisiontags');
-    await this.#untilQuiet(() => this.#isOver && this.#got(endOf(plan, this.#since).injectorConfig).length === workloads);
+    await this.#untilQuiet(
+      () => this.#isOver && this.#got(endOf(plan, this.#since).injectorConfig).length === workloads,
+    );
     return this.#history(this.performed.slice(writes).map((write) => readWrite(write, tag)));
   }
 
@@ -123,7 +133,7 @@ class KilledRollout extends RolloutFixture {
     await this.clock.advance(length);
   }
 
-  /** Starts a new process, or another one after its Lease has expired. Two workloads have no pods. */
+  /** Starts a new process, or another one after the Lease expires. Two workloads have no pods. */
   async #revive(): Promise<void> {
     this.kills += 1;
     const later = this.kills % 2 === 0 ? restartMs.same : restartMs.other;
@@ -173,7 +183,8 @@ class KilledRollout extends RolloutFixture {
       this.reports.shadow = { ...this.reports.shadow, compared: this.reports.shadow.compared + workloads };
     }
     const { step = 0, phase, reason, pausedAt } = this.rollout ?? {};
-    if (phase === 'WaitingForPods' && isRestarting !== true && this.#isFirst(`pods ${step}`)) this.#recreate(this.#names);
+    if (phase === 'WaitingForPods' && isRestarting !== true && this.#isFirst(`pods ${step}`))
+      this.#recreate(this.#names);
     if (phase !== 'Paused') return;
     if (this.#isFirst(`paused ${step}`)) this.#canaries[step] = this.#got('new');
     if (reason === 'Pause') {
@@ -219,7 +230,9 @@ class KilledRollout extends RolloutFixture {
       made.slice(0, index).some((before) => before.workload === workload && before.maker === 'new');
     // The first pod of a workload determines its time, so enter the pods in reverse.
     const readyAt = new Map(
-      made.flatMap(({ workload, maker, at }): [string, number][] => (maker === 'new' ? [[workload, at]] : [])).reverse(),
+      made
+        .flatMap(({ workload, maker, at }): [string, number][] => (maker === 'new' ? [[workload, at]] : []))
+        .reverse(),
     );
     return {
       tag,
@@ -313,7 +326,11 @@ describe('the leader is killed after each write of a rollout', () => {
       const left = new Set(keysOf(history).filter((key) => !covered.has(key)));
       for (const key of left) covered.add(key);
       const kinds = new Set(history.writes.map(({ verb, resource }) => `${verb} ${resource}`));
-      for (const kind of ['patch revisiontags/status', 'patch mutatingwebhookconfigurations', 'patch injectorconfigs/status'])
+      for (const kind of [
+        'patch revisiontags/status',
+        'patch mutatingwebhookconfigurations',
+        'patch injectorconfigs/status',
+      ])
         assert.ok(kinds.has(kind), `an undisturbed rollout has a write ${kind}`);
       for (let trial = 1; left.size > 0; trial += 1) {
         const killed: string[] = [];
@@ -384,7 +401,10 @@ function falsify(promoted: RolloutHistory, stopped: RolloutHistory, failed: Roll
     ['a rollout begins once', after(promoted, begun, withState(begun, { startedAt: 'later' }))],
     ['a step begins once', after(promoted, begun, withState(begun, { stepStartedAt: 'later' }))],
     ['a step has its planned weight', after(promoted, begun, withState(begun, { weight: 61 }))],
-    ['a share never shrinks', edited(promoted, move, { path: move?.path?.replace(/[0-9a-f]{16}/, everyWorkload) ?? '' })],
+    [
+      'a share never shrinks',
+      edited(promoted, move, { path: move?.path?.replace(/[0-9a-f]{16}/, everyWorkload) ?? '' }),
+    ],
     ['a share is exact', withStep(promoted, later, { canary: later.canary.filter((name) => name !== newcomer) })],
     [
       'a workload keeps the canary in later steps',
@@ -477,7 +497,11 @@ function after(history: RolloutHistory, place: RolloutWrite | undefined, ...more
   return { ...history, writes: writes.flatMap((write) => write ?? []) };
 }
 
-function edited(history: RolloutHistory, place: RolloutWrite | undefined, fields: Partial<RolloutWrite>): RolloutHistory {
+function edited(
+  history: RolloutHistory,
+  place: RolloutWrite | undefined,
+  fields: Partial<RolloutWrite>,
+): RolloutHistory {
   assert.ok(place);
   return { ...history, writes: history.writes.map((write) => (write === place ? { ...write, ...fields } : write)) };
 }

@@ -124,7 +124,7 @@ export class OperatorFixture {
   readonly publications: string[] = [];
   /** The writes of all processes, in order, without Leases and Events. */
   readonly performed: PerformedWrite[] = [];
-  /** Reports whether the process is killed after this write: the cluster performs it, but no response arrives. */
+  /** Reports whether the process is killed after this write, which the cluster performs. */
   isFatal: (write: PerformedWrite) => boolean = () => false;
   /** Reports whether this write gets a response, although the cluster does not perform it. */
   isLost: (write: PerformedWrite) => boolean = () => false;
@@ -192,7 +192,7 @@ export class OperatorFixture {
       rehearse: rehearseAtOnce,
       followObject: (resource, store, { namespace, name }, signal) => {
         const fieldSelector = `metadata.name=${name}`;
-        follow({ resource, store, namespace, fieldSelector } as never, signal);
+        follow({ resource, store, namespace, fieldSelector }, signal);
       },
       followCollection: ({ resource, store, keep, fieldSelector, signal }) => {
         follow({ resource, store, transform: keep, fieldSelector } as never, signal);
@@ -203,7 +203,7 @@ export class OperatorFixture {
     });
   }
 
-  /** Ends the process as SIGKILL does: it sends nothing more, and no response or watch event reaches it. */
+  /** Ends the process as SIGKILL does: it sends nothing, and no response or event reaches it. */
   kill(): void {
     this.#process.abort();
   }
@@ -218,21 +218,22 @@ export class OperatorFixture {
     return Promise.race([pass, this.#death]);
   }
 
-  /** Returns the client of a process. A dead process sends nothing, and gets no response to a write. */
+  /** Returns the client of a process. A dead process sends nothing, and gets no response. */
   #clientOf(process: AbortController): ApiClient {
     const client = new ApiClient(this.cluster.server.kubeConfig(), { userAgent: 'test' });
     this.#clients.push(client);
     const send = client.request.bind(client);
-    client.request = async (method, path, options = {}) => {
+    client.request = async (method, path, options) => {
       process.signal.throwIfAborted();
       const { plural, namespace, subresource, ...target } = parsePath(path);
       if (method === 'GET' || uncounted.includes(plural)) return send(method, path, options);
-      const { body = '{}' } = options;
-      const name = target.name ?? (JSON.parse(body) as KubernetesObject).metadata.name ?? '';
+      const { body = '{}' } = options ?? {};
+      const object = JSON.parse(body) as KubernetesObject;
+      const name = target.name ?? object.metadata.name ?? '';
       const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
       const write = { verb: verbs[method] ?? '', resource, name, body, at: this.clock.now().getTime() };
       const live = this.isLost(write) ? this.cluster.get(plural, name, namespace) : undefined;
-      const response = live === undefined ? await send(method, path, options) : { ...live, ...JSON.parse(body), metadata: live.metadata };
+      const response = live === undefined ? await send(method, path, options) : { ...live, ...object, metadata: live.metadata };
       this.performed.push(write);
       if (this.isFatal(write)) process.abort();
       return process.signal.aborted ? new Promise(() => undefined) : response;

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { messageOf } from '../../kube/api-error.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
+import type { Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
@@ -14,11 +14,11 @@ import { PodUsage } from './pod-usage.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
-import { UsageSnapshots } from './usage-snapshots.ts';
+import { UsageSnapshots, type UsageSnapshotsOptions } from './usage-snapshots.ts';
 import { type UsageSource, usageStatus } from './usage-status.ts';
 import { subjectOf } from './usage-subject.ts';
 
-export interface ClusterUsageOptions {
+export interface ClusterUsageOptions extends Pick<UsageSnapshotsOptions, 'clock' | 'timeScale'> {
   readonly view: Pick<ClusterView, 'configs' | 'tags' | 'mutatingWebhooks' | 'isOurs'>;
   readonly claims: () => ClaimingObjects;
   /** The operator's namespace. */
@@ -29,9 +29,6 @@ export interface ClusterUsageOptions {
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
   /** Called when the last pod of a group that follows a tag is deleted. */
   readonly left?: (tag: string, group: PodGroup) => void;
-  readonly clock: Clock;
-  /** The divisor of the interval between two statuses, for tests; default 1. */
-  readonly timeScale?: number | undefined;
   readonly logger: Logger;
 }
 
@@ -72,8 +69,7 @@ export class ClusterUsage implements UsageSource {
     this.#options = options;
     this.#reader = new SelectingWebhookReader(options.namespace);
     this.#snapshots = new UsageSnapshots({
-      clock: options.clock,
-      timeScale: options.timeScale,
+      ...options,
       compute: (subject) => this.#compute(subject),
       news: (subject) => {
         const [kind = '', name = ''] = subject.split('/');

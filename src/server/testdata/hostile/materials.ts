@@ -19,7 +19,7 @@ type Make<Result> = (random: Materials, target: HostileTarget) => Result;
 export interface HostileClass {
   readonly name: string;
   /**
-   * The allowed outcomes: HTTP statuses, followed for a review by `patched`, `allowed` (no patch) or
+   * The allowed outcomes: HTTP statuses, for a review with `patched`, `allowed` (no patch) or
    * `refused`; or `closed` without an answer. ` then ` joins several answers.
    */
   readonly expect: readonly string[];
