@@ -66,7 +66,8 @@ function judge({ name, injector }: Target, chosen: ReadonlyMap<AuthorField, stri
     problem = `${result.reason}: ${result.message}`;
   } else {
     const found = outlineOf(injector, result, keys, chosen);
-    if (benignOutlines(injector, keys).some((benign) => outlineOf(injector, benign, keys, chosen) === found)) {
+    for (const benign of benignResults(injector, keys)) {
+      if (outlineOf(injector, benign, keys, chosen) !== found) continue;
       figures.equal += 1;
       return;
     }
@@ -102,29 +103,36 @@ function outlineOf(
   });
 }
 
-const known = new WeakMap<Injector, Map<string, InjectionResult[]>>();
+/** A combination of harmless or absent values, and its result once it is known. */
+interface Benign {
+  readonly values: readonly (readonly [AuthorField, string])[];
+  result?: InjectionResult;
+}
 
-/** Returns the results for all combinations of harmless or absent values. */
-function benignOutlines(injector: Injector, fields: readonly AuthorField[]): InjectionResult[] {
-  const results = known.get(injector) ?? new Map<string, InjectionResult[]>();
-  known.set(injector, results);
+const known = new WeakMap<Injector, Map<string, Benign[]>>();
+
+/** Yields the results of combinations of harmless or absent values, those without absent ones first. */
+function* benignResults(injector: Injector, fields: readonly AuthorField[]): Generator<InjectionResult> {
+  const byFields = known.get(injector) ?? new Map<string, Benign[]>();
+  known.set(injector, byFields);
   const key = fields
     .map(({ name }) => name)
     .sort()
     .join(' ');
-  let found = results.get(key);
+  let found = byFields.get(key);
   if (found === undefined) {
-    let combinations: (readonly [AuthorField, string])[][] = [[]];
+    let combinations: Benign['values'][] = [[]];
     for (const field of fields) {
       combinations = combinations.flatMap((values) => [
         values,
-        ...field.benign.map((value): (readonly [AuthorField, string])[] => [...values, [field, value]]),
+        ...field.benign.map((value): Benign['values'] => [...values, [field, value]]),
       ]);
     }
-    found = combinations.slice(0, 4096).map((values) => injected(injector, values));
-    results.set(key, found);
+    const order = combinations.slice(0, 4096).sort((one, other) => other.length - one.length);
+    found = order.map((values) => ({ values }));
+    byFields.set(key, found);
   }
-  return found;
+  for (const each of found) yield (each.result ??= injected(injector, each.values));
 }
 
 /** The differences that an outline ignores. */
