@@ -37,7 +37,6 @@ const least = 20;
 
 export const checkAgrees: Scenario = {
   name: 'check-agrees',
-  core: true,
   about:
     'the API server does what `injector check` predicts, for the table of labels, and for random pods and random InjectorConfigs',
   destructive: 'it installs the default revision, and webhooks that refuse pods',

@@ -20,7 +20,6 @@ const mesh = { 'istio.io/rev': 'istio-1-1' };
 
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
-  core: true,
   about: "KubeSphere's workspace selector injects a log sidecar into pods that also get a proxy, in both orders",
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {

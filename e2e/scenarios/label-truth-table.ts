@@ -34,7 +34,6 @@ const concurrency = 10;
 
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
-  core: true,
   about:
     "in 6 settings, all 256 combinations of namespace and pod labels have the result in Istio's table, and with failurePolicy Hold the same pods are held while the webhook is dead",
   full: 'also held pods while the operator is dead in each of the 6 settings, 3 minutes',

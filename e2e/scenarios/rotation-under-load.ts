@@ -5,7 +5,6 @@ import { checkBundleWithoutOverlap, checkLeafBeforeBundle, takeOver } from './ro
 
 export const rotationUnderLoad: Scenario = {
   name: 'rotation-under-load',
-  core: true,
   about:
     'rotations of CAs and serving certificates under load lose no pod creation while the API server opens new connections, and an observer never sees a certificate that the CA bundle does not verify',
   full: '30 authorities and 200 serving certificates are rotated, with at least 20 handshakes per second by the API server, about 8 minutes',
