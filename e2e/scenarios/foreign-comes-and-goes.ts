@@ -11,12 +11,12 @@ import {
 import type { Scenario } from '../harness/scenario-context.ts';
 
 const name = 'blue';
-/** The maximum delay in milliseconds: 2 s, plus 1 s because timestamps have whole seconds. */
-const maximumDelay = 2000 + 1000;
+/** The maximum delay in milliseconds. A resync, which also finds changes, comes after minutes. */
+const maximumDelay = 20_000;
 
 export const foreignComesAndGoes: Scenario = {
   name: 'foreign-comes-and-goes',
-  about: "conditions change within 2 s after another product's webhook is created, changed or deleted",
+  about: "conditions change within seconds after another product's webhook is created, changed or deleted",
   destructive: 'it creates a webhook configuration called istio-sidecar-injector',
   run: async (context) => {
     const { client } = context;
@@ -43,7 +43,6 @@ export const foreignComesAndGoes: Scenario = {
       ["the other product's webhook selects our pods again", () => arrive(overlapping), 'True', 'True'],
       ["the other product's webhook is deleted again", () => client.delete(overlapping), 'False', 'True'],
     ];
-    const standstill = context.standstill();
     let slowest = 0;
     for (const [what, change, overlap, ready] of changes) {
       await change();
@@ -55,8 +54,7 @@ export const foreignComesAndGoes: Scenario = {
       });
       const took = Math.max(0, Date.parse(changed.lastTransitionTime) - changedAt);
       slowest = Math.max(slowest, took);
-      const still = await standstill.between(changedAt, changedAt + took);
-      await context.checkNow(`${what}: the condition changed within 2 s`, () => took <= maximumDelay + still);
+      await context.checkNow(`${what}: the condition changed within 20 s`, () => took <= maximumDelay);
     }
     await context.check("an Event names the other product's webhook", async () => {
       const events = await eventsAbout(client, name);
