@@ -17,6 +17,14 @@ export async function waitForEarlierNamespace(client: ApiClient, name: string): 
   });
 }
 
+/** Waits until the namespaces of all earlier scenarios are deleted. */
+export async function waitForEarlierScenarios(client: ApiClient): Promise<void> {
+  await waitFor('the namespaces of earlier scenarios to be deleted', async () => {
+    const labelSelector = `${scenarioLabel}=true`;
+    return (await client.list(resourceKind('v1', 'Namespace'), { labelSelector })).items.length === 0;
+  });
+}
+
 /** Creates a namespace and waits for its default ServiceAccount, which pods need. */
 export async function createNamespace(client: ApiClient, name: string, labels: Record<string, string> = {}) {
   await waitForEarlierNamespace(client, name);

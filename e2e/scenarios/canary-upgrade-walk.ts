@@ -9,7 +9,6 @@ import { injectorConfigs, waitForCondition } from '../harness/injector-configs.t
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { repository } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { waitFor } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import {
   createNamespace,
@@ -17,8 +16,8 @@ import {
   labelNamespace,
   podsOf,
   restartDeployment,
-  scenarioLabel,
   waitForDeployment,
+  waitForEarlierScenarios,
 } from '../harness/workloads.ts';
 
 /** A command on the page, with its checks. `injector status` exits with 3 if pods are stale. */
@@ -98,10 +97,7 @@ export const canaryUpgradeWalk: Scenario = {
   destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',
   run: async (context) => {
     const { client } = context;
-    await waitFor('the namespaces of earlier scenarios to be deleted', async () => {
-      const labelSelector = `${scenarioLabel}=true`;
-      return (await client.list(resourceKind('v1', 'Namespace'), { labelSelector })).items.length === 0;
-    });
+    await waitForEarlierScenarios(client);
     const operator = await (await context.install()).startOperator({ flags: ['--drain-seconds=0'] });
     await context.checkNow(
       'docs/canary-upgrade.md has exactly these commands',

@@ -12,7 +12,7 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, none, waitFor } from '../harness/wait-for.ts';
 import type { Pod } from '../harness/pod.ts';
-import { barePod, deployment, podsMatching, waitForDeployment } from '../harness/workloads.ts';
+import { barePod, deployment, podsMatching, waitForDeployment, waitForEarlierScenarios } from '../harness/workloads.ts';
 
 const name = 'install-uninstall';
 const system = `${name}-system`;
@@ -28,6 +28,7 @@ export const installUninstall: Scenario = {
   alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
+    await waitForEarlierScenarios(client);
     const injector = async (...argv: string[]): Promise<string> => {
       const { out, errors } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
       return out + errors;
