@@ -10,7 +10,6 @@ export const controlPlane: Scenario = {
   about: 'the embedded control plane runs pods, makes marked pods fail, and recovers after a kill of each component',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     const namespace = await context.namespace('pods');

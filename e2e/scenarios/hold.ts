@@ -22,7 +22,6 @@ export const hold: Scenario = {
   destructive: 'it kills all replicas and the API server',
   ownControlPlane: true,
   full: '2,000 pods and a CronJob, about 6 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({}, { operator: { holdPods: true } });

@@ -25,7 +25,6 @@ export const installUninstall: Scenario = {
   about:
     'injector install and uninstall work twice in a row, while pods run, and with the operator alive or dead; no object remains or hangs in deletion',
   destructive: 'it installs and uninstalls the operator and its CRDs',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     await waitForEarlierScenarios(client);

@@ -22,7 +22,7 @@ export const kubeMachinery: Scenario = {
   about: 'reflector, store, server-side apply, leader election, Events and status work with the real API server',
   destructive: 'it compacts etcd',
   ownControlPlane: true,
-  alone: 'it has not been run beside another scenario yet',
+  alone: 'it judges how many milliseconds elections and watches take',
   run: async (context) => {
     const bench = await openWorkbench(context);
     // Run all parts concurrently: they share no objects, and mostly wait.

@@ -27,7 +27,6 @@ export const leaderKilledInRotation: Scenario = {
   about:
     'the leader is killed after each kind of write of a rotation of the authority; the rotation makes the same writes as an undisturbed rotation, and no pod is lost',
   full: 'the leader is killed twice after each write, and is once restarted and once replaced by another leader, about 8 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const options = { name: 'killed', certificate, flags, proxied: true, perSecond: 20 };
     const cluster = await startRotatingCluster(context, options);

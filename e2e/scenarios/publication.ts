@@ -26,7 +26,6 @@ export const publication: Scenario = {
     'during many edits under load, some of them invalid, each pod comes from exactly one configuration; a late replica only delays the publication',
   destructive: 'it needs the embedded control plane and its audit log',
   full: '100 edits under load, about 3 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { size, seed } = context;
     const replicas = await context.startReplicas({ proxied: true, flags: [shortLeases] });

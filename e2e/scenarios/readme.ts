@@ -56,7 +56,6 @@ export const readme: Scenario = {
   destructive: 'it installs and uninstalls the operator',
   ownControlPlane: true,
   full: 'also runs make test, build, format, unit and conformance, 20 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, cluster } = context;
     await buildKubectl((line) => context.say(line));

@@ -40,7 +40,6 @@ export const restartStale: Scenario = {
     'the operator restarts each stale workload of three kinds exactly once and never exceeds the bounds, despite PodDisruptionBudgets, lost leaders, failing pods, a missing webhook, and workloads that cannot be restarted',
   destructive: 'it needs a proxy in front of the embedded API server',
   full: '210 workloads, three lost leaders, about 3 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, size } = context;
     const { workloads: count, namespaces, losses } = sizes[size];

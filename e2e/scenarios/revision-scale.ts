@@ -46,7 +46,6 @@ export const revisionScale: Scenario = {
   destructive: 'it fills the cluster with revisions, namespaces and pods',
   ownControlPlane: true,
   full: '50 revisions, 1,000 namespaces, 10,000 pods, 10 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const whole = sizes[context.size];
     const flags: string[] = [];

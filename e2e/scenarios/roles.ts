@@ -25,7 +25,6 @@ const name = 'roles';
 export const roles: Scenario = {
   name: 'roles',
   about: 'each role has only the rights that it needs, and pods are injected after a controller or a replica dies',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     const flags = ['--drain-seconds=1', shortLeases];

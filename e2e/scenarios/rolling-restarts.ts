@@ -13,7 +13,6 @@ export const rollingRestarts: Scenario = {
     'while pods are created, every process is restarted and some processes are killed; only requests to a killed replica are lost',
   destructive: 'it needs the embedded control plane and its audit log',
   full: 'every process is restarted 20 times, and 10 processes are killed, about 13 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, size } = context;
     // The balancer can lag by seconds on a busy machine, so drain longer than other scenarios.

@@ -8,7 +8,6 @@ export const rotationUnderLoad: Scenario = {
   about:
     'rotations of CAs and serving certificates under load lose no pod creation while the API server opens new connections, and an observer never sees a certificate that the CA bundle does not verify',
   full: '30 authorities and 200 serving certificates are rotated, with at least 20 handshakes per second by the API server, about 8 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const isFull = context.size === 'full';
     const size = isFull ? { perSecond: 45 } : { perSecond: 15, webhooks: 2, controllers: 1 };

@@ -70,7 +70,6 @@ export const seedWalk: Scenario = {
   about: 'the main use cases work: labels, policy, opt-out, revisions, dry run, url, deletion, and a killed operator',
   destructive:
     'it installs the default revision, which selects every namespace labelled istio-injection=enabled, and kills the operator',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const installation = await context.install();
     const operator = await installation.startOperator();

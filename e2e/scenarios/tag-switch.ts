@@ -19,7 +19,6 @@ export const tagSwitch: Scenario = {
     'under load, no pod is lost when a namespace or a tag moves, when the default is switched and switched back, and when a revision is removed; the API server refuses invalid tags',
   destructive: 'it installs the default revision, and needs the audit log of the embedded control plane',
   full: 'a tag moves 100 times under load, about 6 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });

@@ -30,7 +30,6 @@ export const templateBomb: Scenario = {
   about:
     'despite InjectorConfigs whose templates take endless time or memory, the operator serves an innocent InjectorConfig, before and after a restart',
   destructive: 'it needs the embedded control plane and its audit log',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     checkThreadsDie(context);
     const operator = await context.startOperator();

@@ -24,7 +24,6 @@ export const uninstall: Scenario = {
   about:
     "while pods are created, the chart is uninstalled in helm's order, once with a running operator and once with a dead operator; no pod is lost and no webhook remains",
   destructive: 'it uninstalls the operator',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const alive = await removeUnderLoad(context, 'alive', async (replicas, losses, checkAndWait) => {
       const since = Date.now();

@@ -27,7 +27,6 @@ export const upgrade: Scenario = {
     'during a rotation and a rollout, upgrades from the previous release to this version and back, and to a later version with new paths and back, lose no pod and change no share; a leader that writes new paths too early loses pods',
   destructive: 'it needs the embedded control plane and its audit log',
   full: 'also replaces the roles in the other order, about 6 minutes',
-  alone: 'it has not been run beside another scenario yet',
   run: async (context) => {
     const { client } = context;
     const earlier = await earlierBundle(previousRelease);
