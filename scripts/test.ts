@@ -41,8 +41,9 @@ const mocha = ['npx', 'c8', 'mocha', '--parallel', '--jobs', '4', '--reporter', 
 const unit: Step = { name: 'unit', command: mocha, counts: 'mocha' };
 /** Scenarios for features of the API server: CRD rules, selection, policies, apply. */
 const ofApiServer = ['resource-validation', 'label-truth-table', 'roles'];
-const emulated = (version: string, command: string[]): Step => {
-  const named = summary(`as Kubernetes ${version}, three scenarios`, [...command, ...ofApiServer], needsGo);
+const emulated = (version: string, program: string): Step => {
+  const command = [program, '--queues', '1', ...ofApiServer];
+  const named = summary(`as Kubernetes ${version}, three scenarios`, command, needsGo);
   return { ...named, command: ['env', `KUBERNETES_EMULATED=${version}`, ...named.command] };
 };
 const golden = process.env['GOLDEN'] ?? '';
@@ -51,8 +52,8 @@ const beside: Step[] = [
   // Makes a release twice. npm, kubectl, krew and helm use its files.
   summary('release', ['packaging/check-release.ts'], needsGo),
   // The image's Node, and the oldest version that the API server emulates (docs/upgrade.md).
-  emulated('1.33', ['packaging/image-node.ts']),
-  ...['1.34', '1.35'].map((version) => emulated(version, ['e2e/run.ts'])),
+  emulated('1.33', 'packaging/image-node.ts'),
+  ...['1.34', '1.35'].map((version) => emulated(version, 'e2e/run.ts')),
   // The unit tests replay recorded results; these two compare new templates and pods with real Go.
   one('templates against Go', [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'], needsGo),
   summary('pods against Istio', ['scripts/istio-differential.ts', '--count=10000', '--seed=7'], needsGo),
