@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { serviceHostName } from '../../../src/api/names.ts';
 import { bundleFingerprints, parseBundle } from '../../../src/certs/read-certificate.ts';
 import { readRotationRecord } from '../../../src/certs/rotation/rotation-secret.ts';
@@ -64,7 +66,9 @@ async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const issuer = observer.common()?.issuer;
   const since = Date.now();
   const nonce = await beginReplacement(cluster);
-  await applyAll(context.client, replicas.installation.objects.map(withoutReplicas));
+  const { client } = context;
+  const { objects } = replicas.installation;
+  await applyAll(client, await Promise.all(objects.map((object) => scaledAsNow(client, object))));
   await cluster.waitForDone(nonce);
   await context.check('a rotation completes although the chart is applied again during the rotation', () => {
     const leaf = observer.common();
@@ -90,11 +94,13 @@ async function beginReplacement(cluster: RotatingCluster): Promise<string> {
   throw new Error('each of 10 rotations ended before it was seen in progress');
 }
 
-/** Omits spec.replicas, because the harness created the pods to which the tokens are bound. */
-function withoutReplicas(object: KubernetesObject): KubernetesObject {
+/** Keeps the live spec.replicas. The tokens are bound to the pods that the harness asked for. */
+async function scaledAsNow(client: ApiClient, object: KubernetesObject): Promise<KubernetesObject> {
   if (object.kind !== 'Deployment') return object;
-  const spec = Object.entries(object['spec'] as Record<string, unknown>).filter(([field]) => field !== 'replicas');
-  return { ...object, spec: Object.fromEntries(spec) };
+  const { name = '', namespace } = object.metadata;
+  const live = await client.get(resourceKind('apps/v1', 'Deployment'), name, { namespace });
+  const { replicas } = live['spec'] as { replicas: number };
+  return { ...object, spec: { ...(object['spec'] as object), replicas } };
 }
 
 /** Damages an object, waits for the repair, and returns its duration in milliseconds. */
