@@ -112,7 +112,8 @@ export const alerts: Scenario = {
       for (const { apply, refused, seen, call } of steps) {
         if (apply !== undefined) await applyObject(client, apply);
         if (refused !== undefined) await refusal(client, refused);
-        if (seen !== undefined) await waitFor(`${seen} to be scraped`, () => isSeen(new RegExp(seen, 'm')));
+        if (seen !== undefined)
+          await waitFor(`${seen} to be scraped`, () => isSeen(new RegExp(seen, 'm')), { interval: 250 });
         if (call !== undefined) await calls[call]!();
       }
       recorded.push({ ...each, before, after: await scrape() });
