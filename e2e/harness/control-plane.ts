@@ -81,9 +81,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     await component(name).waitUntilReady(() => answersOk(probes[name], authority), startTimeout);
     if (name === 'kube-apiserver') starts.push({ from, until: Date.now() });
   };
-  const stop = async () => {
-    await Promise.all(Object.values(processes).map((each) => each.kill()));
-  };
+  const stop = () => Promise.all(Object.values(processes).map((each) => each.kill()));
   try {
     await Promise.all(first.map(restart));
     if (found === undefined) await Promise.all(rest.map(restart));

@@ -31,9 +31,7 @@ export function startInjector(argv: readonly string[], input = '') {
     child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text));
     child.once('error', reject);
-    child.once('close', (code) => {
-      resolve({ code: code ?? 1, ...texts, milliseconds: Date.now() - began });
-    });
+    child.once('close', (code) => resolve({ code: code ?? 1, ...texts, milliseconds: Date.now() - began }));
     child.stdin.end(input);
   });
   return { end, said: () => texts.out };

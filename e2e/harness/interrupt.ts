@@ -16,7 +16,5 @@ export function onInterrupt(end: () => Promise<unknown>): () => void {
       .finally(() => process.exit(status));
   };
   process.on('SIGINT', handler).on('SIGTERM', handler);
-  return () => {
-    process.off('SIGINT', handler).off('SIGTERM', handler);
-  };
+  return () => process.off('SIGINT', handler).off('SIGTERM', handler);
 }

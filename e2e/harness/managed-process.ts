@@ -70,12 +70,8 @@ export class ManagedProcess {
         this.#end ??= end;
         resolve();
       };
-      child.once('exit', (code, signal) => {
-        finish({ code, signal });
-      });
-      child.once('error', () => {
-        finish({ code: 127, signal: null });
-      });
+      child.once('exit', (code, signal) => finish({ code, signal }));
+      child.once('error', () => finish({ code: 127, signal: null }));
     });
     if (child.pid !== undefined) onSpawn(child.pid, this.name);
   }
@@ -155,8 +151,6 @@ export function answersOk(url: string, authority?: string): Promise<boolean> {
       resolve(response.statusCode === 200);
     });
     request.once('timeout', () => request.destroy());
-    request.once('error', () => {
-      resolve(false);
-    });
+    request.once('error', () => resolve(false));
   });
 }

@@ -50,9 +50,7 @@ export function postReview(
       },
       (response) => {
         const { statusCode: status = 0 } = response;
-        readText(response).then((text) => {
-          resolve({ status, text, review: parse(text) });
-        }, reject);
+        readText(response).then((text) => resolve({ status, text, review: parse(text) }), reject);
       },
     );
     outgoing.setTimeout(15_000, () => outgoing.destroy(new Error('no answer within 15 s')));

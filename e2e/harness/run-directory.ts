@@ -16,9 +16,7 @@ let created = 0;
 function runDirectory(path: string, ended: () => void) {
   return {
     path,
-    recordProcess: (pid: number, name: string) => {
-      appendFileSync(join(path, 'processes'), `${pid} ${name}\n`);
-    },
+    recordProcess: (pid: number, name: string) => appendFileSync(join(path, 'processes'), `${pid} ${name}\n`),
     remove: (keepLogs: boolean) => {
       endListedProcesses(path);
       ended();

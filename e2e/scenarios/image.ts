@@ -39,9 +39,7 @@ export const image: Scenario = {
     if (lacking !== undefined && process.env['CI'] === 'true') throw new Error(lacking);
     if (lacking !== undefined) return `skipped: ${lacking}`;
     const folder = mkdtempSync(join(tmpdir(), 'injector-image-'));
-    context.atEnd(() => {
-      rmSync(folder, { recursive: true });
-    });
+    context.atEnd(() => rmSync(folder, { recursive: true }));
     const made = await releaseFolder();
     const sums = join(made, 'SHA256SUMS');
     const isComplete = existsSync(sums) && readFileSync(sums, 'utf8').includes(imageBomName('arm64'));

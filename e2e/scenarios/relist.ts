@@ -157,9 +157,7 @@ class AdmissionRhythm {
 
   constructor(target: ReviewTarget, body: string, pid: () => number | undefined) {
     this.#pid = pid;
-    this.#timer = setInterval(() => {
-      this.#send(target, body);
-    }, 1000 / perSecond);
+    this.#timer = setInterval(() => this.#send(target, body), 1000 / perSecond);
   }
 
   between(from: number, to: number): TimedAdmission[] {
@@ -193,12 +191,8 @@ class AdmissionRhythm {
       this.admissions.push({ startedAt, milliseconds, heldUp, injected });
     };
     postReview(target, body, { agent: this.#agent }).then(
-      ({ review }) => {
-        done(review?.response?.patch !== undefined);
-      },
-      () => {
-        done(false);
-      },
+      ({ review }) => done(review?.response?.patch !== undefined),
+      () => done(false),
     );
   }
 }

@@ -198,9 +198,7 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const match = { client: leader.name, verbs: ['patch'], resources };
   const held = await proxy.holdFirst(match, () => true);
   let reached = false;
-  void held.reached.then(() => {
-    reached = true;
-  });
+  void held.reached.then(() => (reached = true));
   await waitFor('the leader to restart another workload', () => reached, { interval: 5 });
   if (loss === 'killed') {
     await replicas.kill(leader);

@@ -100,7 +100,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const { operator } = controller;
   const username = replicas.installation.username;
   const podsIn = async (state: string) => sumOf(await operator.metrics(), 'injector_pods', `state="${state}"`);
-  const requestsIn = async (change: () => Promise<void>): Promise<AuditEvent[]> => {
+  const requestsIn = async (change: () => Promise<unknown>): Promise<AuditEvent[]> => {
     await waitUntilQuiet(audit, username, 500);
     const before = requestsOf(audit, username).length;
     await change();
@@ -161,9 +161,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const label = await requestsIn(() => labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }));
   const movedPods = population.podsIn(moved);
   await checkPods(`after a new label on a namespace, its ${movedPods} pods are stale`, 'stale', stale + movedPods);
-  const pod = await requestsIn(async () => {
-    await client.create(barePod(namespaceName(2), 'one-more'));
-  });
+  const pod = await requestsIn(() => client.create(barePod(namespaceName(2), 'one-more')));
   await client.delete(barePod(namespaceName(2), 'one-more'), { gracePeriodSeconds: 0 });
 
   // Restore the namespace and the InjectorConfig for the next size.

@@ -58,9 +58,7 @@ export const stall: Scenario = {
     );
     const lease = await LeaseRecord.open(context, installation.namespace, operator.process.name);
     const thread = new MainThread(pid ?? 0);
-    context.atEnd(() => {
-      thread.stop();
-    });
+    context.atEnd(() => thread.stop());
     const witnesses = { loads, audit, lease, standstill, thread };
     await sleep(2000);
     await longestDelay(operator);

@@ -76,9 +76,7 @@ export class Backend {
       const ready = answer === 'none' && unanswered < this.#times.probeFailures ? this.isReady : answer === 'ready';
       if (ready !== this.isReady) {
         this.isReady = ready;
-        this.#timer = setTimeout(() => {
-          this.#setInRotation(ready);
-        }, this.#times.delay);
+        this.#timer = setTimeout(() => this.#setInRotation(ready), this.#times.delay);
       }
       await new Promise((resolve) => setTimeout(resolve, this.#times.probeInterval));
     }
@@ -100,8 +98,6 @@ function probe(url: string, timeout: number): Promise<'ready' | 'unready' | 'non
       resolve('none');
       request.destroy();
     });
-    request.once('error', () => {
-      resolve('unready');
-    });
+    request.once('error', () => resolve('unready'));
   });
 }

@@ -38,9 +38,7 @@ function passOn(client: Socket, backend: Backend): void {
   backend.connections.push(record);
   const upstream = connect({ host: '127.0.0.1', port: backend.address.port, allowHalfOpen: true, noDelay: true });
   let isConnected = false;
-  upstream.once('connect', () => {
-    isConnected = true;
-  });
+  upstream.once('connect', () => (isConnected = true));
   const ended = (by: 'client' | 'backend') => {
     record.closedBy ??= isConnected || by === 'client' ? by : 'refused';
     record.closedAt ??= Date.now();
@@ -60,9 +58,7 @@ function passOn(client: Socket, backend: Backend): void {
     ['client', client, upstream],
     ['backend', upstream, client],
   ] as const) {
-    side.once('end', () => {
-      ended(by);
-    });
+    side.once('end', () => ended(by));
     side.pipe(other);
     // An error on one side becomes a reset on the other side.
     side.on('error', () => {

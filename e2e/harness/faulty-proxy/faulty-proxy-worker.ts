@@ -33,9 +33,7 @@ class Exchange {
       const outgoing = send({ host, port, agent, method, path: url, headers: { ...headers, host: `${host}:${port}` } });
       outgoing.once('response', (answer) => {
         this.#answer = answer;
-        answer.once('error', () => {
-          this.cut();
-        });
+        answer.once('error', () => this.cut());
         resolve(answer);
       });
       outgoing.once('error', () => {
@@ -114,13 +112,9 @@ const server = createServer(
     const about = describeRequest(request.method ?? 'GET', request.url ?? '/', request.headers['user-agent'] ?? '');
     const exchange = new Exchange(about, request, response);
     open.add(exchange);
-    response.once('close', () => {
-      open.delete(exchange);
-    });
+    response.once('close', () => open.delete(exchange));
     // Errors here come from the client's connection, so close the connection.
-    run(exchange).catch(() => {
-      exchange.cut();
-    });
+    run(exchange).catch(() => exchange.cut());
   },
 );
 server.requestTimeout = 0;
@@ -196,9 +190,7 @@ const methods = {
   /** Asks the owner about each matching write, until the owner holds a write or calls `release`. */
   ask(id: number, match: RequestClass): void {
     let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const released = new Promise<void>((resolve) => (release = resolve));
     holds.set(id, { release, released });
     questions.set(id, { match, answers: new Map() });
   },

@@ -48,9 +48,7 @@ async function runScenario(scenario: Scenario, cluster: Cluster, rights: RightsU
     fail('', error);
     report(context.logTails());
   }
-  await context.finish().catch((error: unknown) => {
-    fail(`to clean up after ${scenario.name}: `, error);
-  });
+  await context.finish().catch((error: unknown) => fail(`to clean up after ${scenario.name}: `, error));
   const { passed } = context;
   const seconds = (Date.now() - started) / 1000;
   // All processes that the scenario started have ended.

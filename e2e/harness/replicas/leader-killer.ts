@@ -65,9 +65,7 @@ export class LeaderKiller {
 
   async #run(first: HeldWrite): Promise<void> {
     const ended = new Promise<undefined>((resolve) => {
-      this.#ended.signal.addEventListener('abort', () => {
-        resolve(undefined);
-      });
+      this.#ended.signal.addEventListener('abort', () => resolve(undefined));
     });
     let held = first;
     for (;;) {

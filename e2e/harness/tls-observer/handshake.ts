@@ -29,11 +29,7 @@ export function shakeHands(port: number, servername: string, authorities: string
       const fault = socket.authorized ? undefined : String(socket.authorizationError);
       end({ leaf: socket.getPeerX509Certificate(), fault });
     });
-    socket.once('timeout', () => {
-      end({ leaf: undefined, fault: 'the handshake timed out' });
-    });
-    socket.once('error', ({ message }: Error) => {
-      end({ leaf: undefined, fault: message });
-    });
+    socket.once('timeout', () => end({ leaf: undefined, fault: 'the handshake timed out' }));
+    socket.once('error', ({ message }: Error) => end({ leaf: undefined, fault: message }));
   });
 }

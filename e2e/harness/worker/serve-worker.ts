@@ -11,12 +11,8 @@ export function serveWorker(methods: object): void {
     void Promise.resolve()
       .then(() => found?.(...(args as never[])))
       .then(
-        (result) => {
-          post({ id, result });
-        },
-        (error: unknown) => {
-          post({ id, error: error instanceof Error ? error.message : String(error) });
-        },
+        (result) => post({ id, result }),
+        (error: unknown) => post({ id, error: error instanceof Error ? error.message : String(error) }),
       );
   });
 }

@@ -25,15 +25,9 @@ export class WorkerHandle<Methods extends object> {
   constructor(entry: URL, data: unknown) {
     // Detach, so that Ctrl-C reaches only this process, which may need the worker for its cleanup.
     this.#worker = fork(entry, [JSON.stringify(data)], { serialization: 'advanced', detached: true });
-    this.#worker.on('message', (message: WorkerAnswer) => {
-      this.#take(message);
-    });
-    this.#worker.on('error', (error) => {
-      this.#failAll(error);
-    });
-    this.#worker.on('exit', () => {
-      this.#failAll(new Error('the worker has ended'));
-    });
+    this.#worker.on('message', (message: WorkerAnswer) => this.#take(message));
+    this.#worker.on('error', (error) => this.#failAll(error));
+    this.#worker.on('exit', () => this.#failAll(new Error('the worker has ended')));
   }
 
   call<Name extends keyof Methods & string>(

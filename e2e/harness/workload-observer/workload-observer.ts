@@ -36,9 +36,7 @@ export class WorkloadObserver {
   static async open(context: ScenarioContext, isOurs: (namespace: string) => boolean): Promise<WorkloadObserver> {
     const observer = new WorkloadObserver(isOurs);
     for (const kind of followed) {
-      const see = (object: KubernetesObject, gone: boolean) => {
-        observer.#see(object, gone);
-      };
+      const see = (object: KubernetesObject, gone: boolean) => observer.#see(object, gone);
       observer.#following.push(await follow(context, kind, {}, see));
     }
     return observer;

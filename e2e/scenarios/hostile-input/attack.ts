@@ -120,9 +120,7 @@ export async function runAttacker(orders: AttackOrders): Promise<AttackReport> {
     child.send(orders);
     return await new Promise<AttackReport>((resolve, reject) => {
       child.once('message', resolve);
-      child.once('exit', (code) => {
-        reject(new Error(`the attacker process exited with ${code ?? 'a signal'}`));
-      });
+      child.once('exit', (code) => reject(new Error(`the attacker process exited with ${code ?? 'a signal'}`)));
     });
   } finally {
     child.kill();

@@ -72,9 +72,7 @@ async function carryOut(orders: AttackOrders): Promise<AttackReport> {
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', (orders: AttackOrders) => {
-  void carryOut(orders).then((report) => process.send?.(report));
-});
+process.on('message', (orders: AttackOrders) => void carryOut(orders).then((report) => process.send?.(report)));
 
 /** The milliseconds between two bytes; the whole body would take most of a day. */
 const drip = 5000;

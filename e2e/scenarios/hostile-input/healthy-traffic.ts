@@ -65,9 +65,7 @@ export class HealthyTraffic {
       repeat(pauses.apiServer, figures.apiServer, () => this.#createPod()),
       ...this.#kept.map((client, index) => repeat(pauses.kept, undefined, () => this.#postSame(client, index))),
     ];
-    await until.finally(() => {
-      end.abort();
-    });
+    await until.finally(() => end.abort());
     await Promise.all(loops);
     return figures;
   }

@@ -40,9 +40,7 @@ class Candidate {
     });
     this.#running = this.elector.run(this.#stop.signal, async (leading) => {
       this.began = Date.now();
-      await new Promise((resolve) => {
-        leading.addEventListener('abort', resolve, { once: true });
-      });
+      await new Promise((resolve) => leading.addEventListener('abort', resolve, { once: true }));
       this.ended = Date.now();
     });
   }

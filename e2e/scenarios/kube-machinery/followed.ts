@@ -82,9 +82,7 @@ export class Followed {
       },
       logger: this.log,
       observer: {
-        watchEnded: (_plural, reason) => {
-          this.ends.push({ reason, at: Date.now() });
-        },
+        watchEnded: (_plural, reason) => this.ends.push({ reason, at: Date.now() }),
       },
     });
     this.#running = reflector.run(this.#stop.signal);

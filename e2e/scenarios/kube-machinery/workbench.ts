@@ -47,9 +47,7 @@ export async function openWorkbench(context: ScenarioContext) {
     /** Creates a client; faults and the audit log use its name. No name may contain another. */
     client: (name: string): ApiClient => {
       const through = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: name });
-      context.atEnd(() => {
-        through.close();
-      });
+      context.atEnd(() => through.close());
       return through;
     },
     requestsOf,

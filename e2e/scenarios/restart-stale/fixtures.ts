@@ -60,9 +60,7 @@ export async function createGuarded(context: ScenarioContext) {
     closed: nameOf(closed),
     sick: nameOf(sick),
     shared: group.map(nameOf),
-    open: async () => {
-      await client.patch(closing, 'merge', { spec: { minAvailable: 1 } });
-    },
+    open: () => client.patch(closing, 'merge', { spec: { minAvailable: 1 } }),
     setSick: async (isSick: boolean) => {
       const [pod] = await podsOf(client, namespace, 'sick');
       if (pod === undefined) throw new Error('Deployment sick has no pod');
