@@ -7,6 +7,7 @@ import { openCluster } from './harness/cluster.ts';
 import { findPrograms } from './harness/control-plane.ts';
 import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
+import { printFailure } from './harness/print-failure.ts';
 import { barePod } from './harness/workloads.ts';
 
 const namespace = 'demo';
@@ -52,9 +53,4 @@ async function main(): Promise<number> {
   return 0;
 }
 
-process.exit(
-  await main().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    return 1;
-  }),
-);
+process.exit(await main().catch(printFailure));

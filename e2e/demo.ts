@@ -18,14 +18,13 @@ import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { paths } from './harness/paths.ts';
 import { podTable } from './harness/pod-table.ts';
+import { printFailure } from './harness/print-failure.ts';
 import { endStandingOperators, openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 import { webhooks, type WebhookConfiguration } from './harness/webhook-configurations.ts';
 import { podsOf, restartDeployment, waitForDeployment } from './harness/workloads.ts';
 
-const report = (line: string) => {
-  console.log(line);
-};
+const report: (line: string) => void = console.log;
 
 async function main(): Promise<number> {
   const { CLUSTER = '', ADVERTISE = '' } = process.env;
@@ -217,9 +216,4 @@ function indent(text: string): string {
 }
 
 // Operators and control planes that keep running must not keep this process alive.
-process.exit(
-  await main().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    return 1;
-  }),
-);
+process.exit(await main().catch(printFailure));

@@ -19,9 +19,7 @@ import { RightsUsed } from './harness/rights/rights-used.ts';
 import type { Scenario } from './harness/scenario-context.ts';
 import { scenarios } from './scenarios.ts';
 
-const print = (line: string): void => {
-  console.log(line);
-};
+const print: (line: string) => void = console.log;
 
 class Run {
   passed = 0;

@@ -1,10 +1,9 @@
 /** `make up`: starts the embedded control plane and leaves it running, unless it already runs. */
 import { buildBinaries } from './harness/build.ts';
+import { printFailure } from './harness/print-failure.ts';
 import { openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
 
-const report = (line: string) => {
-  console.log(line);
-};
+const report: (line: string) => void = console.log;
 
 async function main(): Promise<void> {
   await buildBinaries(report);
@@ -14,10 +13,4 @@ async function main(): Promise<void> {
   report(`use it:  export KUBECONFIG=${cluster.kubeconfig ?? ''}\nstop it: make down`);
 }
 
-await main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  },
-);
+process.exit(await main().then(() => 0, printFailure));

@@ -26,6 +26,7 @@ import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
 import { promisify } from 'node:util';
 import { paths, repository } from './paths.ts';
+import { printFailure } from './print-failure.ts';
 
 const run = promisify(execFile);
 const needed = { major: 1, minor: 26 };
@@ -221,12 +222,7 @@ async function goToolchain(): Promise<string> {
 
 if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
   const build = process.argv.includes('--all') ? buildAll : buildBinaries;
-  await build((line) => {
-    console.log(line);
-  }).catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  });
+  await build(console.log).catch((error: unknown) => (process.exitCode = printFailure(error)));
 }
 
 /**
