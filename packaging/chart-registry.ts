@@ -13,9 +13,8 @@ export async function startRegistry(context: ScenarioContext, folder: string): P
   const command = await buildProgram('registry', (line) => {
     context.say(line);
   });
-  const { recordProcess: onSpawn } = context.cluster.run;
-  const logFile = join(folder, 'registry.log');
-  const registry = new ManagedProcess({ name: 'registry', command, arguments: ['serve', settings], logFile, onSpawn });
+  const { run } = context.cluster;
+  const registry = new ManagedProcess({ name: 'registry', command, arguments: ['serve', settings], run });
   registry.start();
   context.atEnd(() => registry.kill());
   await registry.waitUntilReady(() => answersOk(`http://${address}/v2/`), 60_000);

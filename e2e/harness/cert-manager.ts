@@ -13,7 +13,6 @@ import { foreignCertificates } from './tls-observer/foreign-certificates.ts';
 import { waitFor } from './wait-for.ts';
 
 const certificates = resourceKind('cert-manager.io/v1', 'Certificate');
-const definitions = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 const module = 'github.com/cert-manager/cert-manager';
 
 interface Certificate extends KubernetesObject {
@@ -34,8 +33,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       name: `cert-manager-${name}`,
       command: program,
       arguments: [name, cluster.kubeconfig ?? ''],
-      logFile: join(cluster.run.path, `cert-manager-${name}.log`),
-      onSpawn: cluster.run.recordProcess,
+      run: cluster.run,
     });
     context.atEnd(() => made.kill());
     return made;
@@ -50,12 +48,6 @@ export async function prepareCertManager(context: ScenarioContext) {
         for (const each of objects) await client.delete(each).catch(() => undefined);
       });
       await applyAll(client, objects);
-      await waitFor('the CRDs of cert-manager to be served', async () => {
-        const { items } = await client.list(definitions);
-        const ours = items.filter(({ metadata }) => metadata.name?.endsWith('cert-manager.io'));
-        await client.list(certificates, { limit: 1 });
-        return ours.length >= files.length;
-      });
     },
 
     /** Creates an Issuer with a new CA, and returns the root. A second call replaces the root. */

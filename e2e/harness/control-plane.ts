@@ -66,8 +66,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
         name,
         command: (found as Partial<Record<ComponentName, string>> | undefined)?.[name] ?? paths.controlPlane,
         arguments: found === undefined ? [name, ...commands[name]] : commands[name],
-        logFile: join(directory, `${name}.log`),
-        onSpawn: run.recordProcess,
+        run,
       }),
     ]),
   ) as Record<ComponentName, ManagedProcess>;

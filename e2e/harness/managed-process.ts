@@ -2,19 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signalGroup } from './run-directory.ts';
+import { signalGroup, type RunDirectory } from './run-directory.ts';
 import { Hopeless, waitFor } from './wait-for.ts';
 
 interface ProcessSettings {
+  /** The name in messages and of the log file, which has standard output and standard error. */
   name: string;
   command: string;
   arguments: string[];
-  /** The file to which standard output and standard error are appended. */
-  logFile: string;
   environment?: Record<string, string>;
-  /** Called with each new process ID, so that a later run can end remaining processes. */
-  onSpawn: (pid: number, name: string) => void;
+  /** The directory for the log and the process ID, so that a later run can end the process. */
+  run: RunDirectory;
 }
 
 interface ProcessEnd {
@@ -33,7 +33,7 @@ export class ManagedProcess {
 
   constructor(settings: ProcessSettings) {
     this.name = settings.name;
-    this.logFile = settings.logFile;
+    this.logFile = join(settings.run.path, `${settings.name}.log`);
     this.#settings = settings;
   }
 
@@ -52,8 +52,8 @@ export class ManagedProcess {
 
   start(): void {
     if (this.running) throw new Error(`${this.name} is already running`);
-    const { command, arguments: args, logFile, environment, onSpawn } = this.#settings;
-    const log = openSync(logFile, 'a');
+    const { command, arguments: args, environment, run } = this.#settings;
+    const log = openSync(this.logFile, 'a');
     writeSync(log, `--- ${new Date().toISOString()} ${command} ${args.join(' ')}\n`);
     // Detach, so that Ctrl-C reaches only the harness, which then stops processes in order.
     const child = spawn(command, args, {
@@ -73,7 +73,7 @@ export class ManagedProcess {
       child.once('exit', (code, signal) => finish({ code, signal }));
       child.once('error', () => finish({ code: 127, signal: null }));
     });
-    if (child.pid !== undefined) onSpawn(child.pid, this.name);
+    if (child.pid !== undefined) run.recordProcess(child.pid, this.name);
   }
 
   /** Sends SIGTERM and waits; sends SIGKILL after `timeout` milliseconds. */
@@ -102,16 +102,12 @@ export class ManagedProcess {
   }
 
   async waitUntilReady(ready: () => Promise<boolean>, timeout: number): Promise<void> {
+    const isReady = async () => {
+      if (this.#end === undefined) return ready();
+      throw new Hopeless(`${this.name} ended with ${describeEnd(this.#end)} before it was ready`);
+    };
     try {
-      await waitFor(
-        `${this.name} to be ready`,
-        async () => {
-          if (this.#end !== undefined)
-            throw new Hopeless(`${this.name} ended with ${describeEnd(this.#end)} before it was ready`);
-          return ready();
-        },
-        { timeout, interval: 25 },
-      );
+      await waitFor(`${this.name} to be ready`, isReady, { timeout, interval: 25 });
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${this.logTail()}`, { cause: error });
     }

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths } from './paths.ts';
@@ -37,8 +36,7 @@ export async function startOperatorProcess(settings: OperatorSettings, run: RunD
     name: settings.name,
     command: process.execPath,
     arguments: [bundle, ...operatorArguments(settings, webhookPort, healthPort)],
-    logFile: join(run.path, `${settings.name}.log`),
-    onSpawn: run.recordProcess,
+    run,
     environment: { NODE_ENV: 'production', ...settings.environment },
   });
   const health = `http://127.0.0.1:${healthPort}`;

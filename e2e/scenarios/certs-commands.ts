@@ -180,8 +180,7 @@ webhooks:
       name: 'serve',
       command: process.execPath,
       arguments: [paths.injector, 'serve', ...flags],
-      logFile: join(run.path, 'serve.log'),
-      onSpawn: run.recordProcess,
+      run,
     });
     server.start();
     await server.waitUntilReady(async () => (await shake(directory)).fault === undefined, 20_000);

@@ -143,8 +143,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     name: 'image',
     command: 'unshare',
     arguments: container('operator', command),
-    logFile: join(cluster.run.path, 'image.log'),
-    onSpawn: cluster.run.recordProcess,
+    run: cluster.run,
   });
   started.start();
   context.atEnd(() => started.kill());
