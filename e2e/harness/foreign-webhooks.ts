@@ -2,11 +2,12 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
-import { applyObject, objectOf } from './apply.ts';
+import { applyObject } from './apply.ts';
 import { companyAuthority } from './company-authority.ts';
 import type { Pod } from './pod.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { untilActive } from './until-active.ts';
+import { webhookNamed } from './webhook-configurations.ts';
 
 /** A webhook of another product. */
 export interface ForeignWebhook {
@@ -43,7 +44,7 @@ export async function startForeignWebhooks(
   context.atEnd(() => server.close());
   const { port } = server.address() as AddressInfo;
   for (const { name, namespaceLabels } of webhooks) {
-    const configuration = objectOf('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', name);
+    const configuration = webhookNamed(name);
     await applyObject(context.client, {
       ...configuration,
       webhooks: [

@@ -70,20 +70,14 @@ export async function waitForCondition(
   generation = 0,
   timeout = 60_000,
 ): Promise<InjectorConfigObject> {
-  return waitFor(
-    `InjectorConfig ${name} to have ${type}=${status}`,
-    async () => {
-      const config = await client.get<InjectorConfigObject>(injectorConfigs, name);
-      const found = condition(config, type);
-      if (
-        found?.status === status &&
-        (found.observedGeneration ?? config.status?.observedGeneration ?? 0) >= generation
-      )
-        return config;
-      throw new Error(`its conditions are ${JSON.stringify(config.status?.conditions ?? 'nothing')}`);
-    },
-    { timeout },
-  );
+  const withCondition = async () => {
+    const config = await client.get<InjectorConfigObject>(injectorConfigs, name);
+    const found = condition(config, type);
+    const observed = found?.observedGeneration ?? config.status?.observedGeneration ?? 0;
+    if (found?.status === status && observed >= generation) return config;
+    throw new Error(`its conditions are ${JSON.stringify(config.status?.conditions ?? 'nothing')}`);
+  };
+  return waitFor(`InjectorConfig ${name} to have ${type}=${status}`, withCondition, { timeout });
 }
 
 export function condition(config: InjectorConfigObject, type: string): Condition | undefined {
@@ -114,8 +108,6 @@ export async function checkCondition(
 /** Returns the Events about an InjectorConfig. */
 export async function eventsAbout(client: ApiClient, name: string): Promise<{ type: string; message: string }[]> {
   const fieldSelector = `involvedObject.kind=InjectorConfig,involvedObject.name=${name}`;
-  const { items } = await client.listAll<{ type: string; message: string }>(resourceKind('v1', 'Event'), {
-    fieldSelector,
-  });
-  return items;
+  const events = resourceKind('v1', 'Event');
+  return (await client.listAll<{ type: string; message: string }>(events, { fieldSelector })).items;
 }

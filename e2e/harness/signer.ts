@@ -3,6 +3,7 @@ import forge from 'node-forge';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import type { CompanyAuthority } from './company-authority.ts';
+import { repeat } from './repeat.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 
 export interface SigningRequest extends KubernetesObject {
@@ -26,7 +27,6 @@ export class Signer {
   /** The delay between the approval and the certificate, in milliseconds. */
   delay = 0;
   readonly #context: ScenarioContext;
-  readonly #stop = new AbortController();
 
   private constructor(context: ScenarioContext, signerName: string, authority: CompanyAuthority) {
     this.#context = context;
@@ -36,11 +36,11 @@ export class Signer {
 
   static start(context: ScenarioContext, signerName: string, authority: CompanyAuthority): Signer {
     const signer = new Signer(context, signerName, authority);
-    const running = signer.#run();
-    context.atEnd(async () => {
-      signer.#stop.abort();
-      await running;
+    const stop = repeat(async (pause) => {
+      for (const each of await signer.requests().catch(() => [])) await signer.#treat(each).catch(() => undefined);
+      await pause(100);
     });
+    context.atEnd(stop);
     return signer;
   }
 
@@ -57,33 +57,21 @@ export class Signer {
     return (await this.requests()).filter(({ status }) => status?.certificate === undefined && !hasVerdict(status));
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      for (const request of await this.requests().catch(() => [])) await this.#treat(request).catch(() => undefined);
-      await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-    }
-  }
-
-  async #treat(request: SigningRequest): Promise<void> {
+  async #treat(request: SigningRequest): Promise<unknown> {
     const { behavior } = this;
     const { status } = request;
-    if (behavior === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd)) return;
-    if (behavior === 'Deny') {
-      await this.#verdict(request, 'approval', 'Denied', 'e2e denies it');
-      return;
-    }
+    if (behavior === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd))
+      return undefined;
+    if (behavior === 'Deny') return this.#verdict(request, 'approval', 'Denied', 'e2e denies it');
     const approved = hasVerdict(status)
       ? request
       : await this.#verdict(request, 'approval', 'Approved', 'e2e approves it');
-    if (behavior === 'Fail') {
-      await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it');
-      return;
-    }
+    if (behavior === 'Fail') return this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it');
     await sleep(this.delay);
     const { publicKeyPem, subject, names } = readRequest(Buffer.from(request.spec.request, 'base64').toString());
     const certificate = this.authority.sign(publicKeyPem, subject, names, this.life);
     const issued = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
-    await this.#put({ ...approved, status: issued }, 'status');
+    return this.#put({ ...approved, status: issued }, 'status');
   }
 
   #verdict(

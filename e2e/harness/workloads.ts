@@ -104,18 +104,15 @@ export async function restartDeployment(client: ApiClient, namespace: string, na
 
 /** Waits until all replicas of a Deployment are updated and available, and no other pod remains. */
 export async function waitForDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
-  await waitFor(
-    `deployment ${namespace}/${name} to be complete`,
-    async () => {
-      const kind = resourceKind('apps/v1', 'Deployment');
-      const { metadata, spec, status } = await client.get<Deployment>(kind, name, { namespace });
-      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
-      if (status?.observedGeneration !== metadata.generation) return false;
-      if (!counts.every((count) => (count ?? 0) === spec.replicas)) return false;
-      return (await podsMatching(client, namespace, spec.selector.matchLabels)).length === spec.replicas;
-    },
-    { timeout },
-  );
+  const isComplete = async () => {
+    const kind = resourceKind('apps/v1', 'Deployment');
+    const { metadata, spec, status } = await client.get<Deployment>(kind, name, { namespace });
+    const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+    if (status?.observedGeneration !== metadata.generation) return false;
+    if (!counts.every((count) => (count ?? 0) === spec.replicas)) return false;
+    return (await podsMatching(client, namespace, spec.selector.matchLabels)).length === spec.replicas;
+  };
+  await waitFor(`deployment ${namespace}/${name} to be complete`, isComplete, { timeout });
 }
 
 /** Deletes all pods of a namespace with one request. */
@@ -131,8 +128,9 @@ export async function podsOf(client: ApiClient, namespace: string, app?: string)
 
 /** Returns the pods of a namespace with these labels, oldest first. */
 export async function podsMatching(client: ApiClient, namespace: string, labels: Record<string, string>) {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const labelSelector = pairs.join(',');
+  const labelSelector = Object.entries(labels)
+    .map((pair) => pair.join('='))
+    .join();
   const { items } = await client.listAll<Pod>(resourceKind('v1', 'Pod'), { namespace, labelSelector });
   const age = (pod: Pod) => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name ?? ''}`;
   return items.sort((left, right) => age(left).localeCompare(age(right)));

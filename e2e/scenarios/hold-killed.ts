@@ -8,7 +8,7 @@ import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { deployment } from '../harness/workloads.ts';
-import { gatesOf, hasFailed, hasSidecar, job, jobs, podsIn } from './hold/held-workloads.ts';
+import { hasFailed, hasSidecar, isHeld, job, jobs, podName, podsIn } from './hold/held-workloads.ts';
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'survivor';
@@ -68,8 +68,7 @@ async function recover(
   for (const replica of replicas.webhooks) await replicas.kill(replica);
   await client.create(deployment(namespace, `web-${number}`, { replicas: pods }));
   await client.create(job(namespace, `job-${number}`, pods, { backoffLimit: 0 }).object);
-  const count = async (): Promise<number> =>
-    (await podsIn(context, namespace)).filter((pod) => gatesOf(pod).length > 0).length;
+  const count = async () => (await podsIn(context, namespace)).filter(isHeld).length;
   await waitFor('the pods to be held', async () => (await count()) === 2 * pods);
   if (number === 1)
     await context.checkNow('negative control: before the recovery, pods are held', async () => (await count()) > 0);
@@ -81,15 +80,12 @@ async function recover(
   });
   for (const { operator } of replicas.webhooks) await operator.restart();
   await replicas.waitUntilServing();
-  await context.check(
-    'the leader was killed: every pod has its sidecar, and none is held',
-    async () => {
-      const found = await podsIn(context, namespace);
-      const wrong = found.filter((pod) => gatesOf(pod).length > 0 || !hasSidecar(pod, name));
-      return killed.length > 0 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
-    },
-    { timeout: 120_000 },
-  );
+  const areInjected = async () => {
+    const wrong = (await podsIn(context, namespace)).filter((pod) => isHeld(pod) || !hasSidecar(pod, name));
+    return killed.length > 0 && none(wrong.map(podName));
+  };
+  const statement = 'the leader was killed: every pod has its sidecar, and none is held';
+  await context.check(statement, areInjected, { timeout: 120_000 });
   await killer.end();
   const what = `killed after write ${number} (${killed.join(', ')})`;
   await context.check(`${what}: the Deployment and the Job are complete`, async () => {
@@ -102,7 +98,7 @@ async function recover(
   });
   await context.checkNow(`${what}: no pod that was separated from its Job is left`, async () => {
     const left = (await podsIn(context, namespace)).filter((pod) => pod.metadata.annotations?.[replacingAnnotation]);
-    return none(left.map(({ metadata }) => metadata.name ?? ''));
+    return none(left.map(podName));
   });
   await replicas.waitForLeader();
   return killed;

@@ -1,19 +1,19 @@
 import { gateOf } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runInjector, clusterFlags } from '../harness/injector-command.ts';
 import { applyObject } from '../harness/apply.ts';
 import { startForeignWebhooks } from '../harness/foreign-webhooks.ts';
 import { applyUntilReady, checkCondition } from '../harness/injector-configs.ts';
-import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
+import { checkDeadReplicas, lossesOf } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
+import { repeat } from '../harness/repeat.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { none } from '../harness/wait-for.ts';
 import { deletePods, deployment } from '../harness/workloads.ts';
-import { gatesOf, hasSidecar, podsIn } from './hold/held-workloads.ts';
+import { gatesOf, hasSidecar, isHeld, podName, podsIn } from './hold/held-workloads.ts';
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'switched';
@@ -32,9 +32,9 @@ export const holdSwitch: Scenario = {
     const namespace = await context.namespace('load', { 'istio.io/rev': name });
     const audit = context.requireAudit();
     const load = await context.startLoad({ namespace, perSecond: 20, inspect: defectOf });
-    const losses = new Losses(context, load, audit);
+    const losses = lossesOf(context, load, audit);
     await checkDeadReplicas(context, replicas, losses);
-    const foreign = await ForeignLabels.start(context);
+    const checkChanged = await recreateChanged(context);
     const since = Date.now();
     for (const policy of ['Hold', 'Ignore', 'Hold']) {
       const started = Date.now();
@@ -44,7 +44,7 @@ export const holdSwitch: Scenario = {
     }
     await load.stop();
     const { created } = losses.report(since);
-    const changed = await foreign.check();
+    const changed = await checkChanged();
     await checkDead(context, replicas);
     context.measured({ created, changed, lost: 0 });
     return `${created} pods, and ${changed} whose labels another webhook changed, were created while failurePolicy changed three times: 0 lost or held; after disable, and after an uninstallation, no pod stays held`;
@@ -66,62 +66,38 @@ const roundMs = 1500;
  * it. A pod that gets the label is injected, but cannot be held while no replica runs
  * (docs/hold.md).
  */
-class ForeignLabels {
-  readonly #context: ScenarioContext;
-  readonly #namespace: string;
-  readonly #stop = new AbortController();
-  readonly #seen = new Set<string>();
-  readonly #bare = new Set<string>();
-  #running: Promise<void> = Promise.resolve();
-
-  private constructor(context: ScenarioContext, namespace: string) {
-    this.#context = context;
-    this.#namespace = namespace;
-  }
-
-  static async start(context: ScenarioContext): Promise<ForeignLabels> {
-    const namespaceLabels = { 'e2e.sidecar-injector.io/foreign': 'true' };
-    const namespace = await context.namespace('foreign', namespaceLabels);
-    const patch = ({ metadata: { labels = {} } }: Pod): object[] => {
-      if (labels['app'] === 'loses') return [{ op: 'remove', path: revisionPointer }];
-      return [{ op: 'add', path: revisionPointer, value: name }];
-    };
-    await startForeignWebhooks(context, [{ name: 'aa-labels', namespaceLabels, patch }]);
-    const labels = { 'istio.io/rev': name };
-    await context.client.create(deployment(namespace, 'loses', { replicas: 3, labels }));
-    await context.client.create(deployment(namespace, 'gets', { replicas: 3 }));
-    const foreign = new ForeignLabels(context, namespace);
-    foreign.#running = foreign.#turnOver();
-    return foreign;
-  }
-
-  /** Stops, and checks the pods that were seen. Resolves with their number. */
-  async check(): Promise<number> {
-    this.#stop.abort();
-    await this.#running;
-    await this.#context.checkNow('each pod that got the label from another webhook was injected', () =>
-      none([...this.#bare]),
-    );
-    await this.#context.check('each pod that lost the label runs, and none is held', async () => {
-      const found = await podsIn(this.#context, this.#namespace);
-      const wrong = found.filter((pod) => gatesOf(pod).length > 0 || pod.spec.nodeName === undefined);
-      return found.length === 6 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
-    });
-    return this.#seen.size;
-  }
-
-  async #turnOver(): Promise<void> {
-    const { client } = this.#context;
-    while (!this.#stop.signal.aborted) {
-      await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      for (const pod of await podsIn(this.#context, this.#namespace)) {
-        const { name: podName = '' } = pod.metadata;
-        this.#seen.add(podName);
-        if (isOf(pod, 'gets') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked')) this.#bare.add(podName);
-      }
-      await deletePods(client, this.#namespace);
+async function recreateChanged(context: ScenarioContext) {
+  const { client } = context;
+  const namespaceLabels = { 'e2e.sidecar-injector.io/foreign': 'true' };
+  const namespace = await context.namespace('foreign', namespaceLabels);
+  const patch = ({ metadata: { labels = {} } }: Pod): object[] => {
+    if (labels['app'] === 'loses') return [{ op: 'remove', path: revisionPointer }];
+    return [{ op: 'add', path: revisionPointer, value: name }];
+  };
+  await startForeignWebhooks(context, [{ name: 'aa-labels', namespaceLabels, patch }]);
+  const labels = { 'istio.io/rev': name };
+  await client.create(deployment(namespace, 'loses', { replicas: 3, labels }));
+  await client.create(deployment(namespace, 'gets', { replicas: 3 }));
+  const seen = new Set<string>();
+  const bare = new Set<string>();
+  const stop = repeat(async (pause) => {
+    await pause(roundMs);
+    for (const pod of await podsIn(context, namespace)) {
+      seen.add(podName(pod));
+      if (isOf(pod, 'gets') && isBare(pod)) bare.add(podName(pod));
     }
-  }
+    await deletePods(client, namespace);
+  });
+  /** Stops, and checks the pods that were seen. Resolves with their number. */
+  return async (): Promise<number> => {
+    await stop();
+    await context.checkNow('each pod that got the label from another webhook was injected', () => none([...bare]));
+    await context.check('each pod that lost the label runs, and none is held', async () => {
+      const found = await podsIn(context, namespace);
+      return found.length === 6 && none(found.filter(isWaiting).map(podName));
+    });
+    return seen.size;
+  };
 }
 
 /** Checks commands while pods are held: `disable`, and the commands of an uninstallation. */
@@ -139,15 +115,15 @@ async function checkDead(context: ScenarioContext, replicas: Replicas): Promise<
     await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
     await client.create(deployment(namespace, workload, { replicas: 5 }));
     await context.check(`with every replica dead, pods of ${workload} are held`, async () => {
-      const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, workload));
-      return found.filter((pod) => gatesOf(pod).length > 0).length === 5;
+      return (await heldPods(workload)).length === 5;
     });
   };
+  const podsWith = async (app: string) => (await podsIn(context, namespace)).filter((pod) => isOf(pod, app));
+  const heldPods = async (app: string) => (await podsWith(app)).filter(isHeld);
   const isReleased = (workload: string, when: string): Promise<true> =>
     context.check(`${when}, all pods of ${workload} run without a sidecar, and none is held`, async () => {
-      const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, workload));
-      const wrong = found.filter((pod) => gatesOf(pod).length > 0 || pod.spec.nodeName === undefined);
-      return found.length === 5 && none(wrong.map(({ metadata }) => metadata.name ?? ''));
+      const found = await podsWith(workload);
+      return found.length === 5 && none(found.filter(isWaiting).map(podName));
     });
   await held('first');
   await checkLateLabel(context);
@@ -171,15 +147,14 @@ async function checkDead(context: ScenarioContext, replicas: Replicas): Promise<
   const schedulingGates = [{ name: gateOf(`sidecar-injector-${name}`) }];
   await client.create(deployment(namespace, 'third', { replicas: 5, spec: { schedulingGates } }));
   await context.check('after `helm uninstall --no-hooks`, pods may be left that are held', async () => {
-    const found = (await podsIn(context, namespace)).filter((pod) => isOf(pod, 'third'));
-    return found.filter((pod) => gatesOf(pod).length > 0).length === 5;
+    return (await heldPods('third')).length === 5;
   });
   await injector(undefined, 'release', '--all');
   await isReleased('third', 'after injector release');
   await injector(undefined, 'uninstall', '--yes', '--timeout', '5');
   await context.check('after injector uninstall, no policy is left', async () => {
     const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy');
-    return none((await client.listAll(kind)).items.map(({ metadata }) => metadata.name ?? ''));
+    return none((await client.listAll(kind)).items.map(podName));
   });
 }
 
@@ -188,10 +163,16 @@ async function checkLateLabel(context: ScenarioContext): Promise<void> {
   const foreign = 'hold-switch-foreign';
   await context.client.create(deployment(foreign, 'gets-later'));
   await context.check('known limit: a pod that gets the label after the policy starts without a sidecar', async () =>
-    (await podsIn(context, foreign)).some(
-      (pod) => isOf(pod, 'gets-later') && pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked'),
-    ),
+    (await podsIn(context, foreign)).some((pod) => isOf(pod, 'gets-later') && isBare(pod)),
   );
+}
+
+function isWaiting(pod: Pod): boolean {
+  return isHeld(pod) || pod.spec.nodeName === undefined;
+}
+
+function isBare(pod: Pod): boolean {
+  return pod.spec.nodeName !== undefined && !hasSidecar(pod, 'marked');
 }
 
 function isOf(pod: Pod, app: string): boolean {

@@ -2,10 +2,19 @@ import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, checkCondition, smallConfig } from '../harness/injector-configs.ts';
-import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
-import { cronJob, gatesOf, hasFailed, hasSidecar, job, jobs, podsIn, workloads } from './hold/held-workloads.ts';
+import {
+  cronJob,
+  hasFailed,
+  hasSidecar,
+  isHeld,
+  job,
+  jobs,
+  podName,
+  podsIn,
+  workloads,
+} from './hold/held-workloads.ts';
 import { checkControls } from './hold/controls.ts';
 import { untilHolding } from './hold/holding.ts';
 
@@ -41,7 +50,9 @@ export const hold: Scenario = {
 
     for (const { operator } of replicas.webhooks) operator.process.freeze();
     const silent = await createHeld(context, namespace, 'silent', total, running);
-    await restartApiServer(context);
+    const controlPlane = context.requireControlPlane();
+    await controlPlane.component('kube-apiserver').kill();
+    await controlPlane.restart('kube-apiserver');
     for (const { operator } of replicas.webhooks) operator.process.unfreeze();
     const afterSilence = await checkRecovered(context, namespace, silent, 'after the replicas were frozen');
 
@@ -86,16 +97,14 @@ async function createHeld(
   const more = { spec: { parallelism: prefix === 'killed' ? 3 : 4 } };
   await client.patch(job(namespace, 'running', 6, {}).object, 'merge', more);
   const expected = created.reduce((sum, each) => sum + each.pods, 1);
-  const held = await context.check(
-    `${prefix} replicas: all ${expected} pods of the workloads are created and held`,
-    async () => {
-      const all = (await podsIn(context, namespace)).filter(({ metadata }) => !running.includes(metadata.uid ?? ''));
-      const found = all.filter((pod) => gatesOf(pod).length > 0);
-      if (found.length >= expected) return found;
-      throw new Error(`${all.length - before} pods were created, ${found.length} are held`);
-    },
-    { timeout: 180_000 },
-  );
+  const heldPods = async () => {
+    const all = (await podsIn(context, namespace)).filter(({ metadata }) => !running.includes(metadata.uid ?? ''));
+    const found = all.filter(isHeld);
+    if (found.length >= expected) return found;
+    throw new Error(`${all.length - before} pods were created, ${found.length} are held`);
+  };
+  const statement = `${prefix} replicas: all ${expected} pods of the workloads are created and held`;
+  const held = await context.check(statement, heldPods, { timeout: 180_000 });
   await checkNoneBare(context, namespace, `${prefix} replicas`);
   await checkCondition(context, name, 'Holding', 'pods wait', /^True \(PodsHeld\) \d+ pods wait for the sidecar/);
   await context.checkNow(`${prefix} replicas: injector status counts the held pods`, async () => {
@@ -107,30 +116,19 @@ async function createHeld(
   return held.length;
 }
 
-async function restartApiServer(context: ScenarioContext): Promise<void> {
-  const controlPlane = context.requireControlPlane();
-  await controlPlane.component('kube-apiserver').kill();
-  await controlPlane.restart('kube-apiserver');
-}
-
 /** Checks that every pod gets its sidecar, and that no Job failed. Resolves with the time in ms. */
 async function checkRecovered(context: ScenarioContext, namespace: string, held: number, when: string) {
   const started = Date.now();
   const standstill = context.standstill();
-  await context.check(
-    `${when}, no pod is held any more`,
-    async () => none((await podsIn(context, namespace)).filter((pod) => gatesOf(pod).length > 0).map(nameOf)),
-    { timeout: 180_000 },
-  );
+  const noneIsHeld = async () => none((await podsIn(context, namespace)).filter(isHeld).map(podName));
+  await context.check(`${when}, no pod is held any more`, noneIsHeld, { timeout: 180_000 });
   const took = Date.now() - started;
   const allowed = recoveryMs + (await standstill.between(started, Date.now()));
-  await context.checkNow(
-    `${when}, ${held} held pods were replaced within ${recoveryMs / 1000} s`,
-    () => took <= allowed,
-  );
+  const statement = `${when}, ${held} held pods were replaced within ${recoveryMs / 1000} s`;
+  await context.checkNow(statement, () => took <= allowed);
   await checkNoneBare(context, namespace, when);
   await context.checkNow(`${when}, no Job has failed, and no failed pod is counted`, async () =>
-    none((await context.client.listAll(jobs, { namespace })).items.filter(hasFailed).map(nameOf)),
+    none((await context.client.listAll(jobs, { namespace })).items.filter(hasFailed).map(podName)),
   );
   await context.check(`${when}, every workload is complete`, async () => none(await incomplete(context, namespace)));
   return took;
@@ -138,10 +136,8 @@ async function checkRecovered(context: ScenarioContext, namespace: string, held:
 
 function checkNoneBare(context: ScenarioContext, namespace: string, when: string): Promise<true> {
   return context.checkNow(`${when}: no pod without its sidecar is scheduled`, async () => {
-    const bare = (await podsIn(context, namespace)).filter(
-      (pod) => pod.spec.nodeName !== undefined && !hasSidecar(pod, name),
-    );
-    return none(bare.map(nameOf));
+    const all = await podsIn(context, namespace);
+    return none(all.filter((pod) => pod.spec.nodeName !== undefined && !hasSidecar(pod, name)).map(podName));
   });
 }
 
@@ -161,14 +157,14 @@ async function incomplete({ client }: ScenarioContext, namespace: string): Promi
     for (const each of items) {
       const { replicas = each.status?.desiredNumberScheduled } = each.spec;
       const ready = each.status?.readyReplicas ?? each.status?.numberReady ?? 0;
-      if (ready !== replicas) lacking.push(`${kind} ${nameOf(each)}: ${ready} of ${replicas ?? 0}`);
+      if (ready !== replicas) lacking.push(`${kind} ${podName(each)}: ${ready} of ${replicas ?? 0}`);
     }
   }
   const { items } = await client.listAll<Counted>(jobs, { namespace });
   for (const each of items) {
     const { succeeded = 0 } = each.status ?? {};
     const isEndless = each.metadata.name === 'running';
-    if (!isEndless && succeeded !== each.spec.completions) lacking.push(`Job ${nameOf(each)}: ${succeeded}`);
+    if (!isEndless && succeeded !== each.spec.completions) lacking.push(`Job ${podName(each)}: ${succeeded}`);
   }
   return lacking;
 }
@@ -176,8 +172,4 @@ async function incomplete({ client }: ScenarioContext, namespace: string): Promi
 interface Counted extends KubernetesObject {
   spec: { replicas?: number; completions?: number };
   status?: { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number; succeeded?: number };
-}
-
-function nameOf({ metadata }: Pick<Pod, 'metadata'>): string {
-  return metadata.name ?? '';
 }

@@ -5,7 +5,7 @@ import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
 import { redirected, webhookNamed, webhooks, type WebhookConfiguration } from '../harness/webhook-configurations.ts';
-import { WebhookWrites } from '../harness/webhook-writes.ts';
+import { trackWebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 import { checkContest } from './repair/contest.ts';
 
@@ -22,7 +22,7 @@ export const oneWriter: Scenario = {
     await installation.startOperator({ flags: ['--test-certificate-time-scale=60'] });
     await applyMarked(client, { v1: 'one', v2: 'two' }, { certificate: shortTerms });
     const audit = context.requireAudit();
-    const writes = await WebhookWrites.open(context, audit, installation.username);
+    const writes = await trackWebhookWrites(context, audit, installation.username);
 
     const rollout = await SmallRollout.open(context, audit, { tag: 'rolled', count: 2 });
     await rollout.edit('v2', [50, 100]);
@@ -46,10 +46,7 @@ export const oneWriter: Scenario = {
     });
 
     await client.delete(webhookNamed(moved));
-    await context.check(
-      'the operator restores a deleted webhook',
-      async () => (await client.find(webhooks, moved)) !== undefined,
-    );
+    await context.check('the operator restores a deleted webhook', () => client.find(webhooks, moved));
     await sleep(1000);
     await context.check('each write of a webhook created a new version, so no write repeated another', () => {
       const { successful, versions, conflicts } = writes.count();
@@ -70,12 +67,8 @@ export const oneWriter: Scenario = {
     });
     const conflicts = writes.count().conflicts - undisturbed.conflicts;
     const { successful } = undisturbed;
-    context.measured({
-      writes: successful,
-      conflicts: undisturbed.conflicts,
-      underHostileWriter: hostile,
-      refused: conflicts,
-    });
+    const figures = { writes: successful, conflicts: undisturbed.conflicts };
+    context.measured({ ...figures, underHostileWriter: hostile, refused: conflicts });
     return `${successful} writes, each with a new resourceVersion, and ${undisturbed.conflicts} that got 409; against a hostile writer ${hostile} writes, and ${conflicts} that got 409`;
   },
 };

@@ -9,7 +9,7 @@ import {
   injectorConfigs,
   waitForCondition,
 } from '../harness/injector-configs.ts';
-import { Losses } from '../harness/load/losses.ts';
+import { lossesOf, type Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig, marksOf, recordedDefect } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import { shortLeases } from '../harness/operator-process.ts';
@@ -37,7 +37,7 @@ export const publication: Scenario = {
     await published.waitFor('first');
     const audit = context.requireAudit();
     const load = await context.startLoad({ namespace, inspect: (pod) => published.inspect(pod) });
-    const losses = new Losses(context, load, audit);
+    const losses = lossesOf(context, load, audit);
 
     const since = Date.now();
     const edits = await editManyTimes(published, size === 'full' ? 100 : 10, seed);
@@ -170,7 +170,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
   const froze = Date.now();
   frozen.operator.process.freeze();
   await published.apply('frozen');
-  const { open } = await replicas.balancer.stuckOn(frozen.name, froze);
+  const open = await replicas.balancer.stuckOn(frozen.name, froze);
   const rest = replicas.webhooks.filter((each) => each !== frozen).map(({ name }) => name);
   await replicas.balancer.waitForRotation(rest);
   await published.waitFor('frozen');

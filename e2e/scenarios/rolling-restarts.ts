@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
+import { checkDeadReplicas, lossesOf, type Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Pod } from '../harness/pod.ts';
@@ -22,7 +22,7 @@ export const rollingRestarts: Scenario = {
     const audit = context.requireAudit();
     const inspect = (pod: Pod) => markDefect(pod, (mark) => mark === 'one');
     const load = await context.startLoad({ namespace, inspect });
-    const losses = new Losses(context, load, audit);
+    const losses = lossesOf(context, load, audit);
 
     await checkDeadReplicas(context, replicas, losses);
     const rounds = size === 'full' ? 20 : 1;

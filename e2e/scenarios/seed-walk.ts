@@ -19,6 +19,7 @@ import { refusedCreations } from '../harness/lost-admissions.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected } from '../harness/pod.ts';
+import { repeat } from '../harness/repeat.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
@@ -53,9 +54,8 @@ async function checkIdle(context: ScenarioContext, installation: Installation): 
   const counted = new Set<string>();
   const isCount = ({ objectRef }: AuditEvent): boolean => {
     const { resource, subresource, name = '' } = objectRef ?? {};
-    return (
-      resource === 'injectorconfigs' && subresource === 'status' && !counted.has(name) && counted.add(name).has(name)
-    );
+    const isStatus = resource === 'injectorconfigs' && subresource === 'status';
+    return isStatus && !counted.has(name) && counted.add(name).has(name);
   };
   const writes = audit
     .writesBy(installation.username, false)
@@ -100,12 +100,9 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   const applied = Date.now();
   await applyObject(client, exampleConfig('hello.yaml'));
   const since = () => Date.now() - applied;
+  const whenInjected = async () => isInjected(await dryRun(client, barePod(labelled, 'first'))) && since();
   const [firstPod, ready] = await Promise.all([
-    waitFor(
-      'the first injected pod',
-      async () => isInjected(await dryRun(client, barePod(labelled, 'first'))) && since(),
-      { interval: 10 },
-    ),
+    waitFor('the first injected pod', whenInjected, { interval: 10 }),
     waitForCondition(client, 'default', 'Ready', 'True').then(since),
   ]);
   await context.check('an applied InjectorConfig becomes Ready', () => true);
@@ -155,9 +152,8 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
       .writesBy(installation.username)
       .filter((event) => event.verb === 'delete' && event.objectRef?.name?.includes(name) === true)
       .map((event) => event.objectRef?.resource);
-    await context.checkNow(
-      'the operator deleted the webhooks first',
-      () => deletions[0] === 'mutatingwebhookconfigurations',
+    await context.checkNow('the operator deleted the webhooks first', () =>
+      found(deletions[0] ?? '', 'mutatingwebhookconfigurations'),
     );
   }
   await context.check('injected pods stay unchanged', async () => found(await columns(), '2/2 2/2'));
@@ -174,22 +170,15 @@ async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
 
 /** Creates pods one by one until the returned function is called, which returns refused pods. */
 function createWhile(context: ScenarioContext, namespace: string) {
-  const end = new AbortController();
   let created = 0;
   const refused: string[] = [];
-  const loop = (async () => {
-    while (!end.signal.aborted) {
-      const message = await refusal(context.client, barePod(namespace, 'meanwhile'));
-      created++;
-      if (message !== undefined) refused.push(message);
-      await sleep(2);
-    }
-  })();
-  return async () => {
-    end.abort();
-    await loop;
-    return { created, refused };
-  };
+  const stop = repeat(async (pause) => {
+    const message = await refusal(context.client, barePod(namespace, 'meanwhile'));
+    created++;
+    if (message !== undefined) refused.push(message);
+    await pause(2);
+  });
+  return () => stop().then(() => ({ created, refused }));
 }
 
 /** Kills the operator. Checks both failure policies, unselected pods, and the recovery. */
@@ -209,22 +198,18 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const audit = context.startAudit();
   const killed = new Date();
   await operator.process.kill();
-  await context.check(
-    'while the operator is dead, pods in an unselected namespace are created',
-    async () => (await refusal(client, barePod(unselected, 'other'))) === undefined,
+  await context.check('while the operator is dead, pods in an unselected namespace are created', async () =>
+    found((await refusal(client, barePod(unselected, 'other'))) ?? '', ''),
   );
-  await context.check(
-    'with failurePolicy Fail, the API server refuses a pod and names the webhook',
-    async () => (await refusal(client, barePod(strict, 'strict')))?.includes('failed calling webhook') === true,
+  await context.check('with failurePolicy Fail, the API server refuses a pod and names the webhook', async () =>
+    (await refusal(client, barePod(strict, 'strict')))?.includes('failed calling webhook'),
   );
   const optOut = { labels: { 'sidecar.istio.io/inject': 'false' } };
-  await context.check(
-    'with failurePolicy Fail, a pod that opts out is created',
-    async () => (await refusal(client, barePod(strict, 'opts-out', optOut))) === undefined,
+  await context.check('with failurePolicy Fail, a pod that opts out is created', async () =>
+    found((await refusal(client, barePod(strict, 'opts-out', optOut))) ?? '', ''),
   );
-  await context.check(
-    'with failurePolicy Ignore, a pod is created without a sidecar',
-    async () => (await containersOf(client, lenient)).length === 1,
+  await context.check('with failurePolicy Ignore, a pod is created without a sidecar', async () =>
+    found((await containersOf(client, lenient)).join(), 'sleep'),
   );
 
   for (const namespace of [strict, lenient])
@@ -241,12 +226,10 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   await countLost(context, audit?.events() ?? [], [strict, lenient], killed);
 
   await operator.restart();
-  await context.check(
-    'after the operator is restarted, every ReplicaSet is complete',
-    () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true),
-    // The ReplicaSet controller backs off for at most the time for which its creations failed.
-    { timeout: 120_000 },
-  );
+  // The ReplicaSet controller backs off for at most the time for which its creations failed.
+  const isComplete = () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true);
+  const statement = 'after the operator is restarted, every ReplicaSet is complete';
+  await context.check(statement, isComplete, { timeout: 120_000 });
   await context.check('after the restart, the missing pods with failurePolicy Fail exist and are injected', async () =>
     found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
   );

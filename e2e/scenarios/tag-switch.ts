@@ -2,7 +2,7 @@ import { dryRun } from '../harness/admissions.ts';
 import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { conditionOf, deleteForced, injectorConfigs, waitForCondition } from '../harness/injector-configs.ts';
-import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
+import { checkDeadReplicas, lossesOf } from '../harness/load/losses.ts';
 import { applyMarked, makerOf, markedConfig, recordedDefect } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
@@ -160,18 +160,15 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     return recordedDefect(pod, markOf);
   };
   const load = await context.startLoad({ namespace, perSecond: 20, replicaSetPods: 3, inspect });
-  const losses = new Losses(context, load, audit);
+  const losses = lossesOf(context, load, audit);
   const makersSince = (time: number) =>
     load.creations
       .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
       .map((creation) => makers.get(creation.name) ?? 'none');
   /** Waits until an InjectorConfig injects dry-run pods. Returns that time (ms since 1970). */
   const waitUntilInjectedBy = async (maker: string) => {
-    await waitFor(
-      `${maker} to inject pods of ${namespace}`,
-      async () => found(makerOf(await dryRun(context.client, barePod(namespace, 'probe'))), maker),
-      { interval: 10 },
-    );
+    const isMaker = async () => found(makerOf(await dryRun(context.client, barePod(namespace, 'probe'))), maker);
+    await waitFor(`${maker} to inject pods of ${namespace}`, isMaker, { interval: 10 });
     return Date.now();
   };
   /** Checks that a switch lost no pod, and that all later pods have the new configuration. */

@@ -12,11 +12,11 @@ import {
   smallConfig,
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
-import { Losses } from '../harness/load/losses.ts';
+import { lossesOf } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { none } from '../harness/wait-for.ts';
+import { found, none } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
 import { atAdmission, bombs, type Bomb } from './template-bomb/bombs.ts';
 
@@ -39,7 +39,7 @@ export const templateBomb: Scenario = {
     const audit = context.requireAudit();
     const { pid } = operator.process;
     const load = await context.startLoad({ namespace, perSecond: 10, replicaSetPods: 0, inspect: markDefect });
-    const losses = new Losses(context, load, audit);
+    const losses = lossesOf(context, load, audit);
     await sleep(3000);
     const undisturbed = losses.report();
 
@@ -120,17 +120,15 @@ function checkThreadsDie(context: ScenarioContext): void {
 /** Waits for the condition of each bomb. Checks that published bombs inject or refuse pods. */
 async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[]): Promise<Map<Bomb, Condition>> {
   const verdicts = new Map<Bomb, Condition>();
-  await context.check(
-    `each of ${planted.length} bombs gets the condition TemplatesValid`,
-    async () => {
-      for (const bomb of planted) {
-        const verdict = verdicts.has(bomb) ? undefined : await verdictOf(context, bomb);
-        if (verdict !== undefined) verdicts.set(bomb, verdict);
-      }
-      return none(planted.filter((bomb) => !verdicts.has(bomb)).map((bomb) => `${bombName(bomb)} has no condition`));
-    },
-    { timeout: verdictsTimeoutMs, interval: 500 },
-  );
+  const collect = async () => {
+    for (const bomb of planted) {
+      const verdict = verdicts.has(bomb) ? undefined : await verdictOf(context, bomb);
+      if (verdict !== undefined) verdicts.set(bomb, verdict);
+    }
+    return none(planted.filter((bomb) => !verdicts.has(bomb)).map((bomb) => `${bombName(bomb)} has no condition`));
+  };
+  const statement = `each of ${planted.length} bombs gets the condition TemplatesValid`;
+  await context.check(statement, collect, { timeout: verdictsTimeoutMs, interval: 500 });
   for (const [bomb, { status, reason, message }] of verdicts) {
     if (status === 'False') tell(context, bomb, `${reason}: ${message}`);
     else await checkPublished(context, bomb);
@@ -158,9 +156,8 @@ async function checkAtAdmission(context: ScenarioContext): Promise<void> {
   for (const bomb of atAdmission) {
     await applyUntilReady(context.client, injectorConfig(bombName(bomb), { injection: bomb.injection }));
     const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
-    await context.check(
-      `${bomb.name}: pods that do not trigger the bomb are injected`,
-      async () => (await answerFor(context, namespace)) === 'injected',
+    await context.check(`${bomb.name}: pods that do not trigger the bomb are injected`, async () =>
+      found(await answerFor(context, namespace), 'injected'),
     );
     const answer = await context.check(`${bomb.name}: a limit refuses a pod that triggers the bomb`, async () => {
       const said = await answerFor(context, namespace, { 'example.com/bomb': 'on' });

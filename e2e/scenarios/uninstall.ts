@@ -6,7 +6,7 @@ import { isNotFound } from '../../src/kube/api-error.ts';
 import type { ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf } from '../harness/admissions.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { Losses } from '../harness/load/losses.ts';
+import { lossesOf, type Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
@@ -46,9 +46,7 @@ export const uninstall: Scenario = {
       await checkAndWait();
       // The API server may refuse creations until it notices that the webhooks are deleted.
       await Promise.all([untilActive(context.client), untilActive(context.client, { validating: true })]);
-      return losses.checkNone('after helm uninstall with a dead operator', {
-        askedSince: Date.now(),
-      });
+      return losses.checkNone('after helm uninstall with a dead operator', { askedSince: Date.now() });
     });
     return `0 of ${alive} pods lost during an uninstall with a running operator, 0 of ${dead} pods lost after an uninstall with a dead operator`;
   },
@@ -74,7 +72,7 @@ async function removeUnderLoad(
     return markDefect(pod);
   };
   const load = await context.startLoad({ namespace, inspect });
-  const losses = new Losses(context, load, audit);
+  const losses = lossesOf(context, load, audit);
   await losses.checkNone('before the uninstall', Date.now());
   await context.check('pods that follow a tag are injected', () => injected >= 20);
   const checkAndWait = async (): Promise<void> => {

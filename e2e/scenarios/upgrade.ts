@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { applyAll } from '../harness/apply.ts';
 import { chartWorkloads } from '../harness/chart-workloads.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
-import { Losses } from '../harness/load/losses.ts';
+import { lossesOf, type Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { paths, repository } from '../harness/paths.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
@@ -12,7 +12,7 @@ import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { earlierBundle, isDefinition, nextBundle, objectsOf, previousRelease } from '../harness/versions.ts';
 import { found } from '../harness/wait-for.ts';
-import { WebhookWrites } from '../harness/webhook-writes.ts';
+import { trackWebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 4;
@@ -46,7 +46,7 @@ export const upgrade: Scenario = {
       inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
       perSecond: context.size === 'full' ? 50 : 20,
     });
-    const losses = new Losses(context, load, audit);
+    const losses = lossesOf(context, load, audit);
     const since = Date.now();
     const checkUnchanged = async (version: string, weight: number): Promise<void> => {
       await rolled.check(
@@ -60,7 +60,7 @@ export const upgrade: Scenario = {
     };
     const isNext = async (): Promise<boolean> => (await back.path()).startsWith('/v2/');
 
-    const writes = await WebhookWrites.open(context, context.requireAudit(), username);
+    const writes = await trackWebhookWrites(context, context.requireAudit(), username);
     const otherOrder = [
       [there, current, 'webhooks', 25, 25],
       [again, earlier, 'controllers', 25, 25],

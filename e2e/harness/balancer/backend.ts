@@ -15,14 +15,6 @@ export interface ConnectionRecord {
   isWaiting: boolean;
 }
 
-export interface BackendState {
-  name: string;
-  isReady: boolean;
-  isInRotation: boolean;
-  open: number;
-  opened: number;
-}
-
 export interface BackendAddress {
   name: string;
   port: number;

@@ -2,22 +2,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
-import {
-  Backend,
-  type BackendAddress,
-  type BackendState,
-  type BalancerTimes,
-  type ConnectionRecord,
-} from './backend.ts';
+import { Backend, type BackendAddress, type BalancerTimes, type ConnectionRecord } from './backend.ts';
 
 const { port, times } = workerData as { port: number; times: BalancerTimes };
 const backends = new Map<string, Backend>();
 /** Removed backends, whose connections are still reported. */
 const former: Backend[] = [];
+const inRotation = () => [...backends.values()].filter(({ isInRotation }) => isInRotation);
 let turn = 0;
 
 const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-  const candidates = [...backends.values()].filter(({ isInRotation }) => isInRotation);
+  const candidates = inRotation();
   const chosen = candidates[turn++ % Math.max(candidates.length, 1)];
   // Refuse the connection, as a Service without endpoints does.
   if (chosen === undefined) client.resetAndDestroy();
@@ -89,14 +84,7 @@ const methods = {
     backends.delete(name);
     former.push(backend);
   },
-  states: (): BackendState[] =>
-    [...backends.values()].map(({ address, isReady, isInRotation, connections }) => ({
-      name: address.name,
-      isReady,
-      isInRotation,
-      open: connections.filter(({ closedAt }) => closedAt === undefined).length,
-      opened: connections.length,
-    })),
+  inRotation: () => inRotation().map(({ address }) => address.name),
   connections: () => [...former, ...backends.values()].flatMap(({ connections }) => connections),
   droppedAt: (name: string) =>
     (backends.get(name) ?? former.findLast(({ address }) => address.name === name))?.droppedAt,

@@ -1,7 +1,7 @@
 import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait-for.ts';
 import { WorkerHandle } from '../worker/worker-handle.ts';
-import type { BackendAddress, BackendState, BalancerTimes, ConnectionRecord } from './backend.ts';
+import type { BackendAddress, BalancerTimes, ConnectionRecord } from './backend.ts';
 import type { BalancerMethods } from './balancer-worker.ts';
 
 const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, probeFailures: 3, delay: 500 };
@@ -18,10 +18,8 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
   const settings = { port, times: { ...defaultTimes, ...times } };
   const worker = new WorkerHandle<BalancerMethods>(new URL('./balancer-worker.ts', import.meta.url), settings);
   await worker.call('listening');
-  const states = (): Promise<BackendState[]> => worker.call('states');
   const connections = (): Promise<ConnectionRecord[]> => worker.call('connections');
   const connectionsOf = async (name: string) => (await connections()).filter(({ backend }) => backend === name);
-  const inRotation = async () => (await states()).filter((each) => each.isInRotation).map(({ name }) => name);
 
   /** Waits until the balancer drops a backend that died at `time`. Counts its connections. */
   const deathToll = async (name: string, time: number) => {
@@ -30,9 +28,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
       return at !== undefined && at >= time ? at : undefined;
     });
     const all = await connectionsOf(name);
-    const alive = all.filter(
-      ({ openedAt, closedAt }) => openedAt < time && (closedAt === undefined || closedAt >= time),
-    );
+    const alive = all.filter(({ openedAt, closedAt = Infinity }) => openedAt < time && closedAt >= time);
     return {
       /** The number of connections with a request or handshake in flight. */
       inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
@@ -45,7 +41,6 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
 
   return {
     port,
-    states,
     connections,
     deathToll,
     add: (address: BackendAddress) => worker.call('add', address),
@@ -53,17 +48,16 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
     remove: (name: string) => worker.call('remove', name),
     waitForRotation: async (names: string[]): Promise<void> => {
       const desired = [...names].sort().join(', ');
-      const isSo = async () => (await inRotation()).sort().join(', ') === desired;
+      const isSo = async () => (await worker.call('inRotation')).sort().join(', ') === desired;
       await waitFor(`the balancer to use ${desired === '' ? 'no backend' : desired}`, isSo);
     },
     waitUntilUsed: async (name: string): Promise<void> => {
-      await waitFor(`the balancer to use ${name}`, async () => (await inRotation()).includes(name));
+      await waitFor(`the balancer to use ${name}`, async () => (await worker.call('inRotation')).includes(name));
     },
     /** Waits until the balancer drops a backend that froze at `time`. Counts its connections. */
-    stuckOn: async (name: string, time: number) => {
-      const { droppedAfter } = await deathToll(name, time);
-      const isOpen = ({ closedAt }: ConnectionRecord) => closedAt === undefined || closedAt >= time;
-      return { open: (await connectionsOf(name)).filter(isOpen).length, droppedAfter };
+    stuckOn: async (name: string, time: number): Promise<number> => {
+      await deathToll(name, time);
+      return (await connectionsOf(name)).filter(({ closedAt = Infinity }) => closedAt >= time).length;
     },
     stop: () => worker.end(),
   };

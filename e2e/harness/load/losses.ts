@@ -11,36 +11,27 @@ import type { PodLoad } from './pod-load.ts';
 /** The minimum number of created pods for a meaningful result. */
 const enough = 20;
 
+export type Losses = ReturnType<typeof lossesOf>;
+
 /** Reports which creations of a load were lost in an interval. */
-export class Losses {
-  readonly #context: ScenarioContext;
-  readonly #load: PodLoad;
-  readonly #audit: AuditLog;
-
-  constructor(context: ScenarioContext, load: PodLoad, audit: AuditLog) {
-    this.#context = context;
-    this.#load = load;
-    this.#audit = audit;
-  }
-
+export function lossesOf(context: ScenarioContext, load: PodLoad, audit: AuditLog) {
   /** Reports on creations answered since a time (ms since 1970), or in a {@link Stretch}. */
-  report(since: number | Stretch = {}) {
-    const stretch = typeof since === 'number' ? { answeredSince: since } : since;
-    return reportLoad(this.#load, this.#audit.events(), stretch);
-  }
-
+  const report = (since: number | Stretch = {}) =>
+    reportLoad(load, audit.events(), typeof since === 'number' ? { answeredSince: since } : since);
   /**
    * Waits until enough creations were answered since a time (milliseconds since 1970), or in a
    * {@link Stretch}. Checks that none was lost; returns their number. After a fault, use
    * `askedSince`, because creations that the fault affected may be answered late.
    */
-  async checkNone(statement: string, since: number | Stretch): Promise<number> {
-    await waitFor('pods to be created', () => this.report(since).created >= enough);
-    const report = this.report(since);
-    const lost = report.lost.map(({ description }) => description);
-    await this.#context.checkNow(`${statement}: none of ${report.created} created pods was lost`, () => none(lost));
-    return report.created;
-  }
+  const checkNone = async (statement: string, since: number | Stretch): Promise<number> => {
+    await waitFor('pods to be created', () => report(since).created >= enough);
+    const { created, lost } = report(since);
+    await context.checkNow(`${statement}: none of ${created} created pods was lost`, () =>
+      none(lost.map(({ description }) => description)),
+    );
+    return created;
+  };
+  return { report, checkNone };
 }
 
 /** Checks the negative control: while all webhook replicas are dead, the test sees losses. */

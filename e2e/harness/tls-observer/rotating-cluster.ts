@@ -8,7 +8,7 @@ import { labelNames, objectNames, serviceHostName } from '../../../src/api/names
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../apply.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
-import { Losses } from '../load/losses.ts';
+import { lossesOf } from '../load/losses.ts';
 import { markDefect, markedConfig } from '../load/marked-config.ts';
 import type { ReplicaOptions } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
@@ -70,14 +70,7 @@ export async function observeRotations(
   options: ObservedOptions,
 ) {
   const { client } = context;
-  const {
-    name: ownName,
-    certificate = shortTerms,
-    marks = ['one'],
-    perSecond = 30,
-    replicaSetPods = 5,
-    pause,
-  } = options;
+  const { name: ownName, certificate = shortTerms, marks = ['one'], perSecond = 30, replicaSetPods = 5 } = options;
   const names = objectNames(ownName);
   const { namespace } = replicas.installation;
   await options.before?.(namespace);
@@ -89,11 +82,11 @@ export async function observeRotations(
     replicaSetPods,
     inspect: (pod) => markDefect(pod, (mark) => marks.includes(mark)),
   });
-  const losses = new Losses(context, load, audit);
+  const losses = lossesOf(context, load, audit);
   const bundle = () => readBundle(context, ownName);
   const servername = serviceHostName(names.service, namespace);
   const watched = () => replicas.webhooks;
-  const observer = TlsObserver.start({ readBundle: bundle, servername, replicas: watched, pause });
+  const observer = new TlsObserver({ readBundle: bundle, servername, replicas: watched, pause: options.pause });
   context.atEnd(() => observer.stop());
   let requests = 0;
   const status = async (name = ownName): Promise<CertificateStatus> => {
@@ -101,25 +94,11 @@ export async function observeRotations(
     return config.status?.['certificate'] ?? {};
   };
   return {
-    ...{
-      context,
-      name: ownName,
-      names,
-      namespace,
-      replicas,
-      audit,
-      load,
-      losses,
-      observer,
-      bundle,
-      status,
-      standstill,
-    },
+    ...{ context, name: ownName, names, namespace, replicas, audit, standstill },
+    ...{ load, losses, observer, bundle, status },
 
     /** Stops load and observer. */
-    stop: async (): Promise<void> => {
-      await Promise.all([load.stop(), observer.stop()]);
-    },
+    stop: () => Promise.all([load.stop(), observer.stop()]),
 
     request: async (target: RotateTarget, name = ownName): Promise<string> => {
       const nonce = `n${++requests}`;
@@ -129,15 +108,12 @@ export async function observeRotations(
     },
 
     waitForDone: async (nonce: string, timeout = 60_000, name = ownName): Promise<void> => {
-      await waitFor(
-        `rotation request ${nonce} to be done`,
-        async () => {
-          const { rotateRequest, phase } = await status(name);
-          if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
-          throw new Error(`its status is ${JSON.stringify({ rotateRequest, phase })}`);
-        },
-        { timeout },
-      );
+      const isDone = async () => {
+        const { rotateRequest, phase } = await status(name);
+        if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
+        throw new Error(`its status is ${JSON.stringify({ rotateRequest, phase })}`);
+      };
+      await waitFor(`rotation request ${nonce} to be done`, isDone, { timeout });
     },
 
     writeBundle: async (pem: string): Promise<void> => {
@@ -178,16 +154,13 @@ export async function observeRotations(
     /** Waits, after a fault that lost pods, until 20 pods in a row are created without a loss. */
     waitForCalm: async (): Promise<void> => {
       let since = Date.now();
-      await waitFor(
-        'pods to be created as before',
-        () => {
-          const { created, lost } = losses.report(since);
-          if (lost.length === 0) return created >= 20;
-          since = Date.now();
-          return false;
-        },
-        { timeout: 30_000, interval: 200 },
-      );
+      const isCalm = () => {
+        const { created, lost } = losses.report(since);
+        if (lost.length === 0) return created >= 20;
+        since = Date.now();
+        return false;
+      };
+      await waitFor('pods to be created as before', isCalm, { timeout: 30_000, interval: 200 });
     },
   };
 }

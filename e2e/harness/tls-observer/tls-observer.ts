@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBundle } from '../../../src/certs/read-certificate.ts';
+import { repeat } from '../repeat.ts';
 import type { Replica } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';
@@ -42,25 +42,20 @@ export class TlsObserver {
   handshakes = 0;
   mostAuthorities = 0;
   authorities: string[] = [];
+  readonly stop: () => Promise<void>;
   readonly #options: ObserverOptions;
-  readonly #stop = new AbortController();
   readonly #latest = new Map<string, SeenLeaf>();
-  #running: Promise<void> = Promise.resolve();
   #rounds = 0;
 
-  private constructor(options: ObserverOptions) {
+  /** Starts to observe. */
+  constructor(options: ObserverOptions) {
     this.#options = options;
-  }
-
-  static start(options: ObserverOptions): TlsObserver {
-    const observer = new TlsObserver(options);
-    observer.#running = observer.#run();
-    return observer;
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.stop = repeat(async (pause) => {
+      const bundle = await this.#bundle();
+      if (bundle !== undefined) await Promise.all(this.#watched().map((replica) => this.#look(replica, bundle)));
+      this.#rounds++;
+      await pause(options.pause ?? 200);
+    });
   }
 
   /** Returns the certificate that all running replicas last served; undefined if they differ. */
@@ -87,16 +82,6 @@ export class TlsObserver {
 
   violationsSince(time: number): Violation[] {
     return this.violations.filter(({ at }) => at >= time);
-  }
-
-  async #run(): Promise<void> {
-    const { pause = 200 } = this.#options;
-    while (!this.#stop.signal.aborted) {
-      const bundle = await this.#bundle();
-      if (bundle !== undefined) await Promise.all(this.#watched().map((replica) => this.#look(replica, bundle)));
-      this.#rounds++;
-      await sleep(pause, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-    }
   }
 
   #watched(): Replica[] {

@@ -40,8 +40,7 @@ export function slotsTaken(sightings: readonly Sighting[], { after, except = [] 
   const standings = new Standings();
   let most = none;
   for (const sighting of inOrder(sightings)) {
-    const { edited } = standings.take(sighting);
-    if (!edited || sighting.revision <= after) continue;
+    if (!standings.take(sighting) || sighting.revision <= after) continue;
     const taken = [...standings.all].filter(([workload, { whole, since }]) => {
       return !except.includes(workload) && (!whole || sighting.at - since < wholeMs);
     });
@@ -55,9 +54,8 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
   const standings = new Standings();
   const counts = new Map<string, number>();
   for (const sighting of inOrder(sightings)) {
-    const { edited } = standings.take(sighting);
     const { workload, revision } = sighting;
-    if (edited && revision > after) counts.set(workload, (counts.get(workload) ?? 0) + 1);
+    if (standings.take(sighting) && revision > after) counts.set(workload, (counts.get(workload) ?? 0) + 1);
   }
   return counts;
 }

@@ -16,8 +16,8 @@ export class Standings {
   /** The workloads that are not whole, with their namespaces. */
   readonly disturbed = new Map<string, string>();
 
-  /** Applies a sighting. Returns the workload's state, and whether the sighting has a new spec. */
-  take({ workload, namespace, at, seen }: Sighting): { readonly standing: Standing; readonly edited: boolean } {
+  /** Applies a sighting. Reports whether it has a new spec of its workload. */
+  take({ workload, namespace, at, seen }: Sighting): boolean {
     const standing = this.all.get(workload) ?? { namespace, object: undefined, pods: new Map(), whole: true, since: 0 };
     this.all.set(workload, standing);
     const before = standing.object?.generation;
@@ -29,7 +29,7 @@ export class Standings {
     standing.whole = whole;
     if (whole) this.disturbed.delete(workload);
     else this.disturbed.set(workload, namespace);
-    return { standing, edited: before !== undefined && standing.object?.generation !== before };
+    return before !== undefined && standing.object?.generation !== before;
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
 import {
   formatRolloutAction,
@@ -7,6 +6,7 @@ import {
 } from '../../../src/api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
+import { repeat } from '../../harness/repeat.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -33,8 +33,8 @@ export class Workloads {
   readonly #context: ScenarioContext;
   /** The pods seen so far. */
   readonly pods: PodSightings;
-  readonly #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  /** Stops the deletions. */
+  close: () => Promise<void> = () => Promise.resolve();
   #turn = 0;
 
   private constructor(context: ScenarioContext, pods: PodSightings, count: number) {
@@ -54,12 +54,13 @@ export class Workloads {
     const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
     const workloads = new Workloads(context, new PodSightings(context.client, audit, namespace), count);
     for (const name of workloads.names) await context.client.create(deployment(workloads.namespace, name));
-    await waitFor(
-      `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
-      async () => (opensReady ? await workloads.ready() : await workloads.stored()).size === count,
-      { interval: 250 },
-    );
-    workloads.#running = workloads.#churn(churn);
+    const haveAllPods = async () => (opensReady ? await workloads.ready() : await workloads.stored()).size === count;
+    const what = `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`;
+    await waitFor(what, haveAllPods, { interval: 250 });
+    workloads.close = repeat(async (pause) => {
+      await pause(churn.roundMs);
+      await workloads.disturb(churn.pods, churn.restMs).catch(() => undefined);
+    });
     context.atEnd(() => workloads.close());
     return workloads;
   }
@@ -88,11 +89,6 @@ export class Workloads {
     await waitFor(`the pods of ${name} to be deleted`, async () => !(await this.stored()).has(name));
   }
 
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
   async ready(): Promise<Set<string>> {
     const pods = await this.pods.look();
     return new Set(pods.filter((pod) => readyAt(pod) !== undefined).map(workloadOf));
@@ -107,16 +103,13 @@ export class Workloads {
     const chosen = (await this.pods.look()).filter((pod) => names.includes(workloadOf(pod)));
     const old = new Set(chosen.map(({ metadata }) => metadata.uid));
     await this.pods.delete(chosen);
-    return waitFor(
-      'every pod to be recreated',
-      async () => {
-        const pods = await this.pods.look();
-        if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
-        const makers = makersOf(pods);
-        return makers.size === this.#names.size && makers;
-      },
-      { interval: 150 },
-    );
+    const makersOfAll = async () => {
+      const pods = await this.pods.look();
+      if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
+      const makers = makersOf(pods);
+      return makers.size === this.#names.size && makers;
+    };
+    return waitFor('every pod to be recreated', makersOfAll, { interval: 150 });
   }
 
   /** Stops the churn, checks that no pod was lost, and returns the number of created pods. */
@@ -127,14 +120,12 @@ export class Workloads {
 
   /** Waits until each Deployment's pods have one InjectorConfig. Returns `maker`'s Deployments. */
   async settled(maker: string): Promise<string[]> {
-    const makers = await waitFor(
-      'every Deployment to have pods of one InjectorConfig',
-      async () => {
-        const found = await this.stored();
-        return found.size === this.#names.size && [...found.values()].every(({ size }) => size === 1) && found;
-      },
-      { interval: 150 },
-    );
+    const settledMakers = async () => {
+      const found = await this.stored();
+      return found.size === this.#names.size && [...found.values()].every(({ size }) => size === 1) && found;
+    };
+    const what = 'every Deployment to have pods of one InjectorConfig';
+    const makers = await waitFor(what, settledMakers, { interval: 150 });
     return [...makers].filter(([, each]) => each.has(maker)).map(([name]) => name);
   }
 
@@ -151,13 +142,6 @@ export class Workloads {
     const some = Array.from({ length: count }, (_, index) => pods[(this.#turn + index * 7) % pods.length]);
     this.#turn += 3;
     await this.pods.delete(some.flatMap((pod) => pod ?? []));
-  }
-
-  async #churn({ pods, roundMs, restMs }: Churn): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      await this.disturb(pods, restMs).catch(() => undefined);
-    }
   }
 }
 
@@ -178,16 +162,13 @@ export async function waitForRollout(
   timeout = 60_000,
   interval = 100,
 ): Promise<RolloutState> {
-  return waitFor(
-    `the rollout of ${tag} to be ${what}`,
-    async () => {
-      const found = await context.client.get<RevisionTagObject>(revisionTags, tag);
-      const rollout = found.status?.['rollout'] as RolloutState | undefined;
-      if (rollout !== undefined && isSo(rollout)) return rollout;
-      throw new Error(`its state is ${JSON.stringify(rollout)}`);
-    },
-    { timeout, interval },
-  );
+  const state = async () => {
+    const found = await context.client.get<RevisionTagObject>(revisionTags, tag);
+    const rollout = found.status?.['rollout'] as RolloutState | undefined;
+    if (rollout !== undefined && isSo(rollout)) return rollout;
+    throw new Error(`its state is ${JSON.stringify(rollout)}`);
+  };
+  return waitFor(`the rollout of ${tag} to be ${what}`, state, { timeout, interval });
 }
 
 /** Requests an action with an annotation, as a user does. */

@@ -4,7 +4,7 @@ import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts'
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod, deployment } from '../../harness/workloads.ts';
-import { gatesOf, hasSidecar, podsIn } from './held-workloads.ts';
+import { hasSidecar, isHeld, podsIn } from './held-workloads.ts';
 import { replaceablePod, untilHolding } from './holding.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function checkControls(context: ScenarioContext, replicas: Replicas
   const policy = objectOf('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy', `sidecar-injector-${name}`);
   const isGatedAgain = async (): Promise<boolean> => {
     const pod = await dryRun(client, replaceablePod(left, 'pod'));
-    return hasSidecar(pod, name) && gatesOf(pod).length > 0;
+    return hasSidecar(pod, name) && isHeld(pod);
   };
   await context.checkNow('an injected pod has no gate', async () => !(await isGatedAgain()));
   await client.patch(policy, 'merge', { spec: { reinvocationPolicy: 'IfNeeded' } });
@@ -47,19 +47,17 @@ export async function checkControls(context: ScenarioContext, replicas: Replicas
   await context.check('a pod that cannot be held falls back to Fail', async () =>
     (await refusal(client, barePod(left, 'pod')))?.includes('failed calling webhook'),
   );
-  await context.check('a pod of a Deployment is held', async () =>
-    (await podsIn(context, left)).some((pod) => gatesOf(pod).length > 0),
-  );
+  await context.check('a pod of a Deployment is held', async () => (await podsIn(context, left)).some(isHeld));
   for (const { operator } of replicas.webhooks) await operator.restart();
   await replicas.waitUntilServing();
   await context.check('the webhook injects again', async () =>
     hasSidecar(await dryRun(client, replaceablePod(left, 'pod')), name),
   );
   await context.checkNow('negative control: without a leader, a held pod is left behind', async () =>
-    (await podsIn(context, left)).some((pod) => gatesOf(pod).length > 0),
+    (await podsIn(context, left)).some(isHeld),
   );
   for (const { operator } of replicas.controllers) operator.process.unfreeze();
   await context.check('a leader replaces the pod that was left behind', async () =>
-    (await podsIn(context, left)).every((pod) => gatesOf(pod).length === 0 && hasSidecar(pod, name)),
+    (await podsIn(context, left)).every((pod) => !isHeld(pod) && hasSidecar(pod, name)),
   );
 }

@@ -85,6 +85,15 @@ export function gatesOf(pod: Pod): string[] {
   return schedulingGates.map(({ name }) => name).filter((name) => name.startsWith(gatePrefix));
 }
 
+/** Reports whether a pod has one of our gates. */
+export function isHeld(pod: Pod): boolean {
+  return gatesOf(pod).length > 0;
+}
+
+export function podName({ metadata }: Pick<Pod, 'metadata'>): string {
+  return metadata.name ?? '';
+}
+
 export function hasSidecar(pod: Pod, name: string): boolean {
   return pod.spec.containers.some((container) => container.name === name);
 }

@@ -7,39 +7,34 @@ import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { untilActive } from '../../harness/until-active.ts';
 import { none, waitFor } from '../../harness/wait-for.ts';
-import { webhooks } from '../../harness/webhook-configurations.ts';
+import { webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
 import { barePod, type WorkloadOptions } from '../../harness/workloads.ts';
 
 /** Waits until the live webhook of an InjectorConfig relies on its policy, or does not any more. */
 export async function untilHolding({ client }: ScenarioContext, config: string, webhook = config, isExpected = true) {
-  await waitFor(
-    `webhook ${webhook} ${isExpected ? 'to rely on' : 'not to rely on'} its policy`,
-    async () => {
-      const live = await client.get(webhooks, `sidecar-injector-${webhook}`);
-      const isHolding = (live.webhooks as { name: string }[]).some((each) => each.name.startsWith(heldPrefix));
-      if (isHolding === isExpected) return true;
-      throw new Error(JSON.stringify(await conditionOf(client, config, 'HoldUnavailable')));
-    },
-    { timeout: 90_000 },
-  );
+  const isSo = async () => {
+    const live = await client.get<WebhookConfiguration>(webhooks, `sidecar-injector-${webhook}`);
+    if (isHolding(live) === isExpected) return true;
+    throw new Error(JSON.stringify(await conditionOf(client, config, 'HoldUnavailable')));
+  };
+  const what = `webhook ${webhook} ${isExpected ? 'to rely on' : 'not to rely on'} its policy`;
+  await waitFor(what, isSo, { timeout: 90_000 });
   await untilActive(client);
 }
 
 /** Waits until each webhook of an InjectorConfig or a tag relies on its policy. */
 export async function untilAllHolding({ client }: ScenarioContext): Promise<void> {
-  await waitFor(
-    'all webhooks to rely on their policies',
-    async () => {
-      const { items } = await client.listAll(webhooks, {
-        labelSelector: 'app.kubernetes.io/managed-by=sidecar-injector',
-      });
-      const isHolding = ({ webhooks: entries }: KubernetesObject): boolean =>
-        (entries as { name: string }[]).some((each) => each.name.startsWith(heldPrefix));
-      return none(items.filter((each) => !isHolding(each)).map(({ metadata }) => metadata.name ?? ''));
-    },
-    { timeout: 90_000 },
-  );
+  const labelSelector = 'app.kubernetes.io/managed-by=sidecar-injector';
+  const areHolding = async () => {
+    const { items } = await client.listAll<WebhookConfiguration>(webhooks, { labelSelector });
+    return none(items.filter((each) => !isHolding(each)).map(({ metadata }) => metadata.name ?? ''));
+  };
+  await waitFor('all webhooks to rely on their policies', areHolding, { timeout: 90_000 });
   await untilActive(client);
+}
+
+function isHolding({ webhooks: entries }: WebhookConfiguration): boolean {
+  return entries.some((each) => each.name.startsWith(heldPrefix));
 }
 
 /** Reports whether the API server serves MutatingAdmissionPolicies, as from Kubernetes 1.36 on. */

@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { largeBodies } from '../../../bench/server/pressure.ts';
 import { HostileClient, openTls } from '../../../src/server/testdata/hostile/client.ts';
 import { framed, head, type HostileTarget } from '../../../src/server/testdata/hostile/materials.ts';
+import { repeat } from '../../harness/repeat.ts';
 import { attack, type AttackOrders, type AttackReport } from './attack.ts';
 
 const largeBody = 19 * 1024 * 1024;
@@ -42,19 +43,15 @@ async function carryOut(orders: AttackOrders): Promise<AttackReport> {
   const { port, target, slowConnections, silent } = orders;
   const slow = new SlowConnections(port, target, slowConnections);
   await throughTheQueue(port, target);
-  const end = new AbortController();
   const largeOutcomes: Record<string, number> = {};
-  const sendLargeBodies = async (): Promise<void> => {
-    while (!end.signal.aborted) {
-      const large = largeBodies(port, target.path, burst.connections, largeBody);
-      await sleep(burst.milliseconds);
-      await large.stop();
-      for (const [outcome, count] of Object.entries(large.outcomes))
-        largeOutcomes[outcome] = (largeOutcomes[outcome] ?? 0) + count;
-      await sleep(burst.pause, undefined, { signal: end.signal }).catch(ignored);
-    }
-  };
-  const sendingLargeBodies = sendLargeBodies();
+  const stopLargeBodies = repeat(async (wait) => {
+    const large = largeBodies(port, target.path, burst.connections, largeBody);
+    await sleep(burst.milliseconds);
+    await large.stop();
+    for (const [outcome, count] of Object.entries(large.outcomes))
+      largeOutcomes[outcome] = (largeOutcomes[outcome] ?? 0) + count;
+    await wait(burst.pause);
+  });
   let silencing = false;
   const silencedUntilDone = async (): Promise<number> => {
     await sleep(silent.after);
@@ -64,10 +61,10 @@ async function carryOut(orders: AttackOrders): Promise<AttackReport> {
     return connections;
   };
   const [report, silentConnections] = await Promise.all([attack(orders, () => silencing), silencedUntilDone()]);
-  end.abort();
+  const stopping = stopLargeBodies();
   const slowConnectionsAtEnd = slow.open;
   slow.stop();
-  await sendingLargeBodies;
+  await stopping;
   return { ...report, largeOutcomes, slowConnectionsAtEnd, silentConnections };
 }
 

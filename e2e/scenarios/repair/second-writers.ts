@@ -6,6 +6,7 @@ import { containersOf } from '../../harness/admissions.ts';
 import { describeEvent, type AuditEvent, type AuditLog } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
+import { repeat } from '../../harness/repeat.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import {
   redirected,
@@ -96,18 +97,20 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
   const audit = context.startAudit();
   let rewritten = 0;
   try {
-    await repeat(async () => {
+    const stop = repeat(async (pause) => {
       const { items } = await client.listAll<WebhookConfiguration>(webhooks, { labelSelector: `istio.io/rev=${name}` });
       for (const item of items) {
-        const webhooks = item.webhooks.map((webhook) =>
-          webhook.name.endsWith('sidecar-injector.istio.io')
-            ? { ...webhook, clientConfig: { ...webhook.clientConfig, caBundle: 'aXN0aW9k' } }
-            : webhook,
+        const rewrite = redirected(item, { caBundle: 'aXN0aW9k' });
+        const webhooks = item.webhooks.map((webhook, index) =>
+          webhook.name.endsWith('sidecar-injector.istio.io') ? rewrite[index] : webhook,
         );
         await client.patch(item, 'merge', { webhooks }, { fieldManager: 'pilot-discovery' });
         rewritten += 1;
       }
+      await pause(betweenMs);
     });
+    await sleep(seconds * 1000);
+    await stop();
     await context.check("negative control: istiod's rule rewrites one of Istio's webhooks", async () => {
       const { webhooks: all } = await client.get<WebhookConfiguration>(webhooks, decoy.metadata.name);
       return rewritten > 0 && all[0]?.clientConfig.caBundle === 'aXN0aW9k';
@@ -119,14 +122,6 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
     });
   } finally {
     await client.delete(decoy);
-  }
-}
-
-async function repeat(step: () => Promise<void>): Promise<void> {
-  const end = Date.now() + seconds * 1000;
-  while (Date.now() < end) {
-    await step();
-    await sleep(betweenMs);
   }
 }
 
