@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
 import { applyAll } from '../harness/apply.ts';
-import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
 import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
-import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+import { istioConfig, istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 
 const revision = 'throughput';
 
@@ -20,11 +20,7 @@ export const admissionThroughput: Scenario = {
     const operator = await context.startOperator();
     const source = await context.namespace('istio');
     await applyAll(client, istioConfigMaps(source, revision, istioTexts().texts));
-    const injection = {
-      configFrom: { namespace: source, name: `istio-sidecar-injector-${revision}`, key: 'config' },
-      meshConfigFrom: { namespace: source, name: `istio-${revision}`, key: 'mesh' },
-    };
-    await applyUntilReady(client, injectorConfig(revision, { injection }));
+    await applyUntilReady(client, istioConfig(source, revision));
     const plain = await context.namespace('plain');
     const labels = { 'istio.io/rev': revision };
     const mesh = await context.namespace('mesh', labels);
@@ -60,10 +56,8 @@ async function create(
   const [after, creations] = [cpu(), load.creations.slice(first)];
   await load.stop();
   const isSound = creations.every(({ failure, defect }) => failure === undefined && defect === undefined);
-  await context.checkNow(
-    `each of ${creations.length} pods in ${namespace} ${inMesh ? 'has a sidecar' : 'has no sidecar'}`,
-    () => isSound,
-  );
+  const statement = `each of ${creations.length} pods in ${namespace} ${inMesh ? 'has a sidecar' : 'has no sidecar'}`;
+  await context.checkNow(statement, () => isSound);
   const milliseconds = [...after].map(([name, spent]) => {
     const each = (spent - (before.get(name) ?? 0)) / creations.length;
     return [name, Number(each.toFixed(3))] as const;

@@ -1,13 +1,12 @@
 import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { applyMarked } from '../harness/load/marked-config.ts';
+import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
 import { restartsOf, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { sideBySide } from '../harness/side-by-side.ts';
 import { found } from '../harness/wait-for.ts';
 import { SmallRollout, verdict } from './canary-cases/small-rollout.ts';
-import { brokenConfig, failingConfig } from './canary/failing-config.ts';
 import { checkNoneLost } from './canary/workloads.ts';
 
 type Case = (context: ScenarioContext, audit: AuditLog) => Promise<SmallRollout[]>;
@@ -251,6 +250,10 @@ const failingAnyway: Case = async (context, audit) => {
   return [rollout];
 };
 
+/** A template that fails in every namespace except `default`. */
+const failingElsewhere =
+  '{{ if ne .ObjectMeta.Namespace "default" }}{{ fail "this canary is broken" }}{{ end }}metadata: {labels: {a: b}}';
+
 const cases: readonly Case[] = [
   fewWorkloads('one', 1),
   fewWorkloads('two', 2),
@@ -273,8 +276,10 @@ export const canaryCases: Scenario = {
     const { client } = context;
     await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
     await applyMarked(client, { v1: 'one', v2: 'two', v3: 'three' });
-    await applyUntilReady(client, failingConfig('bad', 'four'));
-    await applyUntilReady(client, brokenConfig('broken', 'five'));
+    await applyUntilReady(client, markedConfig('bad', 'four', {}, 'crash'));
+    const broken = markedConfig('broken', 'five');
+    broken.spec.injection['templates'] = { sidecar: failingElsewhere };
+    await applyUntilReady(client, broken);
     const audit = context.requireAudit();
     const running = cases.map(async (each) => each(context, audit));
     const rollouts = (await sideBySide(context, running)).flat();

@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers';
 import type { DiffReport } from '../../src/cli/diff/diff-report.ts';
 import { applyAll } from '../harness/apply.ts';
 import { clusterFlags } from '../harness/injector-command.ts';
-import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
 import { paths } from '../harness/paths.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod, neverScheduled } from '../harness/workloads.ts';
 import { inBatches } from './label-truth-table/rows.ts';
-import { istioConfigMaps, istioTexts, withTag } from './istio-templates/istio-texts.ts';
+import { istioConfig, istioConfigMaps, istioTexts, withTag } from './istio-templates/istio-texts.ts';
 
 const [workloads, replicas, namespaces] = [500, 20, 10];
 const bounds = { seconds: 20, megabytes: 300 };
@@ -29,9 +29,7 @@ export const diffScale: Scenario = {
     const istio = await context.namespace('istio');
     for (const revision of ['old', 'new']) {
       await applyAll(client, istioConfigMaps(istio, revision, withTag(texts, revision)));
-      const configFrom = { namespace: istio, name: `istio-sidecar-injector-${revision}`, key: 'config' };
-      const meshConfigFrom = { namespace: istio, name: `istio-${revision}`, key: 'mesh' };
-      await applyUntilReady(client, injectorConfig(revision, { injection: { configFrom, meshConfigFrom } }));
+      await applyUntilReady(client, istioConfig(istio, revision));
     }
     await applyTagUntilReady(client, revisionTag('prod', 'old'));
     await createPods(context);

@@ -3,19 +3,21 @@ import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun } from '../harness/admissions.ts';
 import { applyAll, applyObject } from '../harness/apply.ts';
-import {
-  applyUntilReady,
-  conditionOf,
-  injectorConfig,
-  type InjectorConfigObject,
-} from '../harness/injector-configs.ts';
+import { applyUntilReady, conditionOf } from '../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { barePod, podsOf } from '../harness/workloads.ts';
 import { difference, type Surroundings, type PodPair } from './istio-templates/expected-pod.ts';
-import { injectorOf, istioConfigMaps, istioTexts, withTag, type IstioTexts } from './istio-templates/istio-texts.ts';
+import {
+  injectorOf,
+  istioConfig,
+  istioConfigMaps,
+  istioTexts,
+  withTag,
+  type IstioTexts,
+} from './istio-templates/istio-texts.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
 const revision = 'from-istio';
@@ -34,7 +36,7 @@ async function walk(context: ScenarioContext): Promise<string> {
   await context.startOperator();
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, revision, texts));
-  await applyUntilReady(client, referringConfig(istio));
+  await applyUntilReady(client, istioConfig(istio, revision));
   const plain = await context.namespace('plain');
   const mesh = await context.namespace('mesh', { 'istio.io/rev': revision });
   const scratch = await context.namespace('scratch');
@@ -49,15 +51,6 @@ async function walk(context: ScenarioContext): Promise<string> {
   if (context.cluster.fakeNodes) await checkNative(context, mesh);
   const edits = await checkEdits(context, istio, texts, setting);
   return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, also after ${edits} edits; ${source}`;
-}
-
-function referringConfig(namespace: string): InjectorConfigObject {
-  return injectorConfig(revision, {
-    injection: {
-      configFrom: { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' },
-      meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' },
-    },
-  });
 }
 
 /** Checks that every pod of a workload equals the engine's result. Returns the number of pods. */
@@ -81,7 +74,7 @@ async function checkControl(context: ScenarioContext, setting: Surroundings, tex
     const [pair] = (await podPairs(context.client, 'Deployment', setting, 1)) ?? [];
     if (pair === undefined) return false;
     const said = await difference(context.client, { ...setting, injector }, pair);
-    return /image: ".*" instead of ".*:another"/.test(said);
+    return /image: got ".*", expected ".*:another"/.test(said);
   });
 }
 

@@ -17,7 +17,6 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
-import { failingConfig } from './canary/failing-config.ts';
 import { bounds, checkBounds, checkNegativeControl, type Stage } from './restart-stale/bounds.ts';
 import {
   checkGuarded,
@@ -48,7 +47,7 @@ export const restartStale: Scenario = {
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags, proxied: true }, values);
     const audit = context.requireAudit();
     await applyMarked(client, { v1: 'one', v2: 'two' });
-    await applyUntilReady(client, failingConfig('v3', 'three'));
+    await applyUntilReady(client, markedConfig('v3', 'three', {}, 'crash'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     const isOurs = (namespace: string) => /^restart-stale-(fixtures|guarded)/.test(namespace);
     const observer = await WorkloadObserver.open(context, isOurs);
@@ -78,11 +77,8 @@ export const restartStale: Scenario = {
     const restartable = [...fixtures, ...guarded.shared];
     for (const [index, loss] of losses.entries()) {
       const part = Math.round((restartable.length * (index + 1)) / (losses.length + 2));
-      await waitFor(
-        `${part} workloads to be restarted`,
-        () => restartable.filter((each) => observer.isWholeBy(each, 'v2')).length >= part,
-        { timeout: 120_000 },
-      );
+      const arePart = () => restartable.filter((each) => observer.isWholeBy(each, 'v2')).length >= part;
+      await waitFor(`${part} workloads to be restarted`, arePart, { timeout: 120_000 });
       await loseLeader(replicas, loss);
       context.say(`the leader was ${loss} before it received the response to a restart`);
     }
@@ -209,10 +205,7 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   leader.operator.process.freeze();
   await held.release();
   try {
-    await waitFor('another leader', async () => {
-      const next = await replicas.leader();
-      return next !== leader && next;
-    });
+    await waitFor('another leader', () => replicas.leaderOtherThan(leader));
   } finally {
     leader.operator.process.unfreeze();
   }

@@ -1,13 +1,12 @@
 import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { clusterFlags, injectorOutput, runInjector, startInjector } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { applyMarked } from '../harness/load/marked-config.ts';
+import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { sideBySide } from '../harness/side-by-side.ts';
 import { found, Hopeless, waitFor } from '../harness/wait-for.ts';
 import { edits } from '../harness/workload-observer/history.ts';
-import { failingConfig } from './canary/failing-config.ts';
 import { waitForRollout, Workloads } from './canary/workloads.ts';
 import { checkRestartsBack } from './rollout-commands/restarts-back.ts';
 import { startObserved } from './rollout-commands/observed-workloads.ts';
@@ -22,7 +21,7 @@ export const rolloutCommands: Scenario = {
     const values = { operator: { restartWorkloads: true } };
     await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] }, values);
     await applyMarked(client, { v1: 'one', v2: 'two' });
-    await applyUntilReady(client, failingConfig('bad', 'three'));
+    await applyUntilReady(client, markedConfig('bad', 'three', {}, 'crash'));
     const pause = 'UntilResumed';
     const strategy = {
       canary: {
@@ -47,12 +46,9 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
   const pausedAt = (weight: number) =>
-    waitForRollout(
-      context,
-      'steered',
-      `paused at ${weight} percent`,
-      (state) => state.phase === 'Paused' && state.weight === weight,
-    );
+    waitForRollout(context, 'steered', `paused at ${weight} percent`, (state) => {
+      return state.phase === 'Paused' && state.weight === weight;
+    });
 
   const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite', '--yes'));
   await context.check('injector tag set says that a rollout begins, and returns when the rollout is in progress', () =>
@@ -122,9 +118,8 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   await applyTagUntilReady(client, revisionTag(tag, 'v1', { strategy }));
   const { observer, names } = await startObserved(context, tag, workloads, slowPods);
   const wholeBy = (maker: string) => names.filter((each) => observer.isWholeBy(each, maker));
-  await context.check(
-    `${workloads} workloads are ready with the stable revision`,
-    () => wholeBy('v1').length === workloads,
+  await context.check(`${workloads} workloads are ready with the stable revision`, () =>
+    found(wholeBy('v1').join(), names.join()),
   );
   const before = observer.latest();
 
@@ -148,11 +143,8 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   });
   await context.check('injector tag watch shows the restarts and the promotion', () => {
     const lines = watchLines(out);
-    const last = lines.at(-1);
-    found(
-      `${last?.rollout?.phase ?? ''} ${last?.restarts?.phase ?? ''} ${last?.restarts?.stale ?? ''}`,
-      'Promoted Idle 0',
-    );
+    const { rollout, restarts: last } = lines.at(-1) ?? {};
+    found(`${rollout?.phase ?? ''} ${last?.phase ?? ''} ${last?.stale ?? ''}`, 'Promoted Idle 0');
     return lines.some(({ restarts }) => restarts?.phase === 'Restarting' && restarts.inProgress > 0);
   });
   await context.check('the operator restarted each workload once', () => {
@@ -171,10 +163,7 @@ interface WatchLine {
 async function watch(argv: readonly string[]) {
   const { end, said } = startInjector(argv);
   let hasEnded = false;
-  const ended = (): void => {
-    hasEnded = true;
-  };
-  end.then(ended, ended);
+  void end.catch(() => undefined).then(() => (hasEnded = true));
   const until = async (what: string, isTrue: () => boolean): Promise<void> => {
     await waitFor(`injector tag watch: ${what}`, () => {
       const holds = isTrue();
@@ -190,10 +179,6 @@ async function watch(argv: readonly string[]) {
 
 /** Parses the complete lines of an output in JSON. */
 function watchLines(said: string): WatchLine[] {
-  return said
-    .slice(0, said.lastIndexOf('\n') + 1)
-    .trim()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as WatchLine);
+  const complete = said.split('\n').slice(0, -1);
+  return complete.filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as WatchLine);
 }

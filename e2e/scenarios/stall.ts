@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeMeasurement, type Figures } from '../../bench/report.ts';
 import { applyAll } from '../harness/apply.ts';
-import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { otherInjector } from '../harness/paths.ts';
 import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none } from '../harness/wait-for.ts';
 import { WorkerHandle } from '../harness/worker/worker-handle.ts';
-import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+import { istioConfig, istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import type { AttackMethods, HostileReview } from './stall/attack-worker.ts';
 import { stallConfigs } from './stall/configs.ts';
 import { judgeStretch, LeaseRecord, MainThread, type StretchFigures, type Witnesses } from './stall/stretch.ts';
@@ -114,14 +114,8 @@ async function installConfigs(context: ScenarioContext): Promise<{ hostile: stri
   context.say(`the proxy comes from ${source}`);
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, proxyName, texts));
-  const proxy = injectorConfig(proxyName, {
-    injection: {
-      configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
-      meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
-    },
-  });
   const namespaces = { hostile: [] as string[], innocent: [] as string[] };
-  for (const config of [proxy, ...stallConfigs()]) {
+  for (const config of [istioConfig(istio, proxyName), ...stallConfigs()]) {
     await applyUntilReady(client, config);
     const { name } = config.metadata;
     for (const kind of ['hostile', 'innocent'] as const) {

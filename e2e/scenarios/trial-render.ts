@@ -15,7 +15,7 @@ import { found, none } from '../harness/wait-for.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { barePod, createDeployment } from '../harness/workloads.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
-import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+import { istioConfig, istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import { broken, doubtful } from './trial-render/templates.ts';
 
 /** The InjectorConfig that works before each edit. */
@@ -33,10 +33,8 @@ export const trialRender: Scenario = {
       await applyObject(context.client, injectorConfig(name, { injection }));
       await checkRefused(context, name, `${title} is not published, and TemplatesValid says why`, said);
       await context.checkNow(`${title} gets no webhook`, async () => {
-        const all = await context.client.listAll(webhooks);
-        return none(
-          all.items.flatMap(({ metadata }) => (metadata.name?.endsWith(name) === true ? [metadata.name] : [])),
-        );
+        const { items } = await context.client.listAll(webhooks);
+        return none(items.map(({ metadata }) => metadata.name ?? '').filter((each) => each.endsWith(name)));
       });
     }
     await checkEdits(context);
@@ -69,10 +67,8 @@ async function checkRefused(context: ScenarioContext, name: string, statement: s
 /** Applies each broken template as an edit. Checks that pods are injected as before the edit. */
 async function checkEdits(context: ScenarioContext): Promise<void> {
   const { client } = context;
-  const before = await applyUntilReady(
-    client,
-    injectorConfig(edited, { injection: { templates: { sidecar: working } } }),
-  );
+  const good = injectorConfig(edited, { injection: { templates: { sidecar: working } } });
+  const before = await applyUntilReady(client, good);
   const namespace = await context.namespace('pods', { 'istio.io/rev': edited });
   for (const { title, said, ...injection } of broken) {
     await applyObject(client, injectorConfig(edited, { injection }));
@@ -83,7 +79,7 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
       return status?.config?.hash === before.status?.config?.hash && containers.includes('working');
     });
   }
-  await applyUntilReady(client, injectorConfig(edited, { injection: { templates: { sidecar: working } } }));
+  await applyUntilReady(client, good);
 }
 
 /** Checks that a template that fails for only one Deployment is published with a warning. */
@@ -94,19 +90,13 @@ async function checkSampledPods(context: ScenarioContext): Promise<void> {
   const doubt = () => conditionOf(client, 'sampled', 'TemplatesDoubtful');
   const before = await applyUntilReady(client, configWith(working));
   const namespace = await context.namespace('sampled', { 'istio.io/rev': 'sampled' });
-  for (const [name, labels] of [
-    ['api', {}],
-    ['web', { team: 'shop' }],
-  ] as const) {
-    await createDeployment(client, namespace, name, { replicas: 2, labels });
-  }
+  await createDeployment(client, namespace, 'api', { replicas: 2 });
+  await createDeployment(client, namespace, 'web', { replicas: 2, labels: { team: 'shop' } });
   await applyObject(client, configWith(`{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}${working}`));
   await context.check('TemplatesDoubtful names the Deployment for whose pods the template fails', async () => {
     const { status, message = '' } = (await doubt()) ?? {};
-    return (
-      status === 'True' &&
-      found(/for 1 of 2 pods .* such as (.*?): .*Nmae/s.exec(message)?.[1] ?? message, `Deployment ${namespace}/web`)
-    );
+    const [, named = message] = /for 1 of 2 pods .* such as (.*?): .*Nmae/s.exec(message) ?? [];
+    return status === 'True' && found(named, `Deployment ${namespace}/web`);
   });
   const after = await waitForCondition(client, 'sampled', 'Ready', 'True', 2);
   await context.checkNow('the edit is published', () => after.status?.config?.hash !== before.status?.config?.hash);
@@ -142,15 +132,9 @@ async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
 async function checkNoWarnings(context: ScenarioContext): Promise<number> {
   const { client } = context;
   const istio = await context.namespace('istio');
-  await applyAll(client, istioConfigMaps(istio, 'fine', istioTexts().texts));
-  const configFrom = { namespace: istio, name: 'istio-sidecar-injector-fine', key: 'config' };
-  const meshConfigFrom = { namespace: istio, name: 'istio-fine', key: 'mesh' };
-  const configs = [
-    injectorConfig('istio', { injection: { configFrom, meshConfigFrom } }),
-    ...['istio-1.1-release.yaml', 'istio-1.1-debug.yaml', 'kubesphere-logsidecar.yaml', 'revision-1-24.yaml'].map(
-      exampleConfig,
-    ),
-  ];
+  await applyAll(client, istioConfigMaps(istio, 'istio', istioTexts().texts));
+  const files = ['istio-1.1-release.yaml', 'istio-1.1-debug.yaml', 'kubesphere-logsidecar.yaml', 'revision-1-24.yaml'];
+  const configs = [istioConfig(istio, 'istio'), ...files.map(exampleConfig)];
   for (const config of configs) {
     const { metadata } = await applyObject(client, config);
     await waitForCondition(client, metadata.name, 'TemplatesValid', 'True');

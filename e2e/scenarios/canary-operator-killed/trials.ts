@@ -75,7 +75,6 @@ const latePart = 0.85;
 
 /** Runs rollouts in which leaders are killed, and judges each of them. */
 export class Trials {
-  readonly trials: Trial[] = [];
   readonly killed = new Set<string>();
   readonly unreached: string[] = [];
   count = 0;
@@ -88,7 +87,6 @@ export class Trials {
   }
 
   async run(trial: Trial): Promise<void> {
-    this.trials.push(trial);
     let left = new Set(trial.targets);
     for (let attempt = 0; attempt <= extraTries && left.size > 0; attempt += 1)
       left = await this.#tryOut({ ...trial, targets: [...left] });

@@ -1,3 +1,4 @@
+import { firstDifference } from '../../../scripts/conformance/conformance-case.ts';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../../src/api/names.ts';
 import { inject } from '../../../src/inject/inject.ts';
@@ -24,7 +25,7 @@ export type PodPair = [plainPod: Pod, pod: Pod];
 
 /** Returns the first difference between an injected pod and the engine's result, or ''. */
 export async function difference(client: ApiClient, setting: Surroundings, [plainPod, pod]: PodPair): Promise<string> {
-  return firstDifference(comparable(pod), await expectedPod(client, setting, plainPod, pod));
+  return firstDifference(comparable(pod), await expectedPod(client, setting, plainPod, pod), '') ?? '';
 }
 
 /**
@@ -79,19 +80,4 @@ function ownerOf({ metadata }: Pod): string | undefined {
 /** Returns the name of the volume that the API server's ServiceAccount plugin adds. */
 function tokenVolume({ spec }: Pod): string | undefined {
   return spec.volumes?.find(({ name }) => name.startsWith('kube-api-access-'))?.name;
-}
-
-/** Returns the first difference, such as `spec.containers.0.image: "a" instead of "b"`, or ''. */
-function firstDifference(found: unknown, expected: unknown, path = ''): string {
-  if (typeof found !== 'object' || found === null || typeof expected !== 'object' || expected === null) {
-    const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
-    return Object.is(found, expected) ? '' : `${path.slice(1)}: ${show(found)} instead of ${show(expected)}`;
-  }
-  const keys = new Set([...Object.keys(found), ...Object.keys(expected)]);
-  for (const key of keys) {
-    const at = (value: object): unknown => (value as Record<string, unknown>)[key];
-    const difference = firstDifference(at(found), at(expected), `${path}.${key}`);
-    if (difference !== '') return difference;
-  }
-  return '';
 }

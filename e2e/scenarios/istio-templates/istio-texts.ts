@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { istioKeys } from '../../../src/api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../../src/inject/injector.ts';
 import { objectOf, readObjects } from '../../harness/apply.ts';
+import { injectorConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { paths, repository } from '../../harness/paths.ts';
 
 export interface IstioTexts {
@@ -40,6 +41,14 @@ export function istioConfigMaps(namespace: string, revision: string, texts: Isti
     data,
   });
   return [configMap('istio-sidecar-injector', { config, values }), configMap('istio', { mesh })];
+}
+
+/** Returns an InjectorConfig that refers to the ConfigMaps of a revision, with the same name. */
+export function istioConfig(namespace: string, revision: string): InjectorConfigObject {
+  const configFrom = { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' };
+  return injectorConfig(revision, {
+    injection: { configFrom, meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' } },
+  });
 }
 
 /** Builds an engine from the texts, independent of the ConfigMaps that the operator wrote. */
