@@ -9,6 +9,7 @@ import { injectorConfigs, waitForCondition } from '../harness/injector-configs.t
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { repository } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import {
   createNamespace,
@@ -61,10 +62,7 @@ const steps: readonly Step[] = [
   { command: 'kubectl label namespace app-ns-3 istio.io/rev=prod-canary' },
   { command: create('app-ns-1') },
   { command: create('app-ns-2') },
-  {
-    command: create('app-ns-3'),
-    images: { 'app-ns-1': old, 'app-ns-2': old, 'app-ns-3': next },
-  },
+  { command: create('app-ns-3'), images: { 'app-ns-1': old, 'app-ns-2': old, 'app-ns-3': next } },
   {
     command: 'injector tag set prod-stable --revision 1-25 --overwrite',
     says: /moved from revision 1-24.*\nnew pods get the revision now\n.*followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods/,
@@ -99,9 +97,8 @@ export const canaryUpgradeWalk: Scenario = {
     const { client } = context;
     await waitForEarlierScenarios(client);
     const operator = await (await context.install()).startOperator({ flags: ['--drain-seconds=0'] });
-    await context.checkNow(
-      'docs/canary-upgrade.md has exactly these commands',
-      () => documentedCommands().join('\n') === steps.map(({ command }) => command).join('\n'),
+    await context.checkNow('docs/canary-upgrade.md has exactly these commands', () =>
+      found(documentedCommands().join('\n'), steps.map(({ command }) => command).join('\n')),
     );
     const took: number[] = [];
     for (const step of steps) {
@@ -116,16 +113,9 @@ async function walk(context: ScenarioContext, operator: OperatorProcess, step: S
   const { command, status = 0, says, images = {}, then } = step;
   const began = Date.now();
   if (command.startsWith('kubectl ')) {
-    await context.check(
-      `$ ${command}`,
-      async () => {
-        await kubectl(context.client, command.slice('kubectl '.length));
-        return true;
-      },
-      // The API server may refuse a deletion for up to 30 s, until the operator has counted the
-      // pods.
-      { timeout: 90_000 },
-    );
+    const run = () => kubectl(context.client, command.slice('kubectl '.length)).then(() => true);
+    // The API server may refuse a deletion for up to 30 s, until the operator has counted the pods.
+    await context.check(`$ ${command}`, run, { timeout: 90_000 });
   } else {
     const argv = command.split(' ').slice(1);
     const { code, out, errors } = await runInjector([...argv, ...clusterFlags(context.cluster)]);
@@ -158,14 +148,12 @@ async function countPodsAgain(_context: ScenarioContext, operator: OperatorProce
 async function checkOldIsKept(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   await countPodsAgain(context, operator);
-  await context.check(
-    'the status of the old revision names the 2 pods with its sidecar',
-    async () => {
-      const { status } = await client.get<{ status?: { pods?: { names: string[] } } }>(injectorConfigs, '1-24');
-      return status?.pods?.names.filter((each) => each.startsWith('app-ns-')).length === 2;
-    },
-    { timeout: 90_000 },
-  );
+  const namesBoth = async () => {
+    const { status } = await client.get<{ status?: { pods?: { names: string[] } } }>(injectorConfigs, '1-24');
+    return status?.pods?.names.filter((each) => each.startsWith('app-ns-')).length === 2;
+  };
+  const statement = 'the status of the old revision names the 2 pods with its sidecar';
+  await context.check(statement, namesBoth, { timeout: 90_000 });
   const refused = await kubectl(client, 'delete icfg 1-24').catch((error: unknown) => error);
   await context.checkNow(
     'the API server refuses to delete the old revision',
@@ -218,13 +206,10 @@ const verbs: readonly Verb[] = [
 ];
 
 async function kubectl(client: ApiClient, line: string): Promise<void> {
-  for (const [pattern, act] of verbs) {
-    const match = pattern.exec(line);
-    if (match === null) continue;
-    await act(client, match.groups ?? {});
-    return;
-  }
-  throw new Error(`kubectl ${line}: the scenario does not support this command`);
+  const verb = verbs.find(([pattern]) => pattern.test(line));
+  if (verb === undefined) throw new Error(`kubectl ${line}: the scenario does not support this command`);
+  const [pattern, act] = verb;
+  await act(client, pattern.exec(line)?.groups ?? {});
 }
 
 async function applyFile(client: ApiClient, file: string): Promise<void> {

@@ -8,7 +8,7 @@ import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { shortTerms, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { webhooks } from '../harness/webhook-configurations.ts';
+import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
 const name = 'managed';
@@ -165,11 +165,7 @@ async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManage
 async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertManager): Promise<number> {
   const { context, namespace, names, audit, replicas } = cluster;
   const { client } = context;
-  const webhook = objectOf(
-    'admissionregistration.k8s.io/v1',
-    'MutatingWebhookConfiguration',
-    names.webhookConfiguration,
-  );
+  const webhook = webhookNamed(names.webhookConfiguration);
   const annotate = (value: string | null) =>
     client.patch(webhook, 'merge', { metadata: { annotations: { 'cert-manager.io/inject-ca-from': value } } });
   const before = await cluster.bundle();

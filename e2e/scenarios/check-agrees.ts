@@ -7,7 +7,7 @@ import { clusterFlags, runInjector, type CommandResult } from '../harness/inject
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { none } from '../harness/wait-for.ts';
+import { found, none } from '../harness/wait-for.ts';
 import { barePod, createDeployment, deployment, labelNamespace, podsOf } from '../harness/workloads.ts';
 import {
   actualOutcome,
@@ -203,9 +203,8 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   });
 
   const analyze = (from: string) => runInjector(['analyze', '-n', from, ...clusterFlags(cluster)]);
-  await context.check(
-    'analyze of a namespace without injection labels exits with 0',
-    async () => (await analyze(namespace)).code === 0,
+  await context.check('analyze of a namespace without injection labels exits with 0', async () =>
+    found(String((await analyze(namespace)).code), '0'),
   );
   const mistyped = await context.namespace('mistyped', { 'istio.io/rev': 'prd' });
   await context.check('analyze names a label that matches no revision, and the correct label', async () => {

@@ -29,9 +29,8 @@ export const controlPlane: Scenario = {
       ],
     };
     await client.create(barePod(namespace, 'native', { spec: native }));
-    await context.check(
-      'the READY column counts a native sidecar',
-      async () => (await column('native')) === '2/2 Running',
+    await context.check('the READY column counts a native sidecar', async () =>
+      found(await column('native'), '2/2 Running'),
     );
     const outcome = (value: string) => ({ annotations: { 'e2e.sidecar-injector.io/outcome': value } });
     await client.create(barePod(namespace, 'unready', outcome('unready')));
@@ -43,9 +42,8 @@ export const controlPlane: Scenario = {
     });
     const markUnready = { metadata: { annotations: { 'e2e.sidecar-injector.io/outcome': 'unready' } } };
     await client.patch(barePod(namespace, 'native'), 'merge', markUnready);
-    await context.check(
-      'a running pod that is marked unready becomes unready',
-      async () => (await column('native')) === '0/2 Running',
+    await context.check('a running pod that is marked unready becomes unready', async () =>
+      found(await column('native'), '0/2 Running'),
     );
 
     const plane = context.requireControlPlane();
@@ -55,11 +53,9 @@ export const controlPlane: Scenario = {
       const started = Date.now();
       await plane.restart(name);
       recoveries.push(`${name} ${((Date.now() - started) / 1000).toFixed(1)} s`);
-      await context.check(
-        `a Deployment rolls out after ${name} was killed and restarted`,
-        () => restartDeployment(client, namespace, 'sleep').then(() => true),
-        { timeout: 40_000 },
-      );
+      const rollsOut = () => restartDeployment(client, namespace, 'sleep').then(() => true);
+      const statement = `a Deployment rolls out after ${name} was killed and restarted`;
+      await context.check(statement, rollsOut, { timeout: 40_000 });
     }
     const scheduler = plane.component('kube-scheduler');
     scheduler.freeze();
@@ -69,19 +65,14 @@ export const controlPlane: Scenario = {
       found(await column('waiting'), '0/1 Pending'),
     );
     scheduler.unfreeze();
-    await context.check('the pod runs after the scheduler is unfrozen', async () =>
-      found(await column('waiting'), '1/1 Running'),
-    );
+    const runs = async () => found(await column('waiting'), '1/1 Running');
+    await context.check('the pod runs after the scheduler is unfrozen', runs);
     await plane.component('etcd').stop();
     const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
     await context.checkNow('a write fails while etcd is stopped', () => refused !== '');
     await plane.restart('etcd');
-    await context.check(
-      'after etcd is restarted, the API server returns the earlier pod',
-      async () => found(await column('waiting'), '1/1 Running'),
-      // The API server backs off: the longer etcd was down, the later it reconnects.
-      { timeout: 180_000 },
-    );
+    // The API server backs off: the longer etcd was down, the later it reconnects.
+    await context.check('after etcd is restarted, the API server returns the earlier pod', runs, { timeout: 180_000 });
     return `seconds until each component ran again: ${recoveries.join(', ')}`;
   },
 };

@@ -6,8 +6,8 @@ import { type CommandResult, clusterFlags, runInjector } from '../harness/inject
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { revisionTag, revisionTags } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { none } from '../harness/wait-for.ts';
-import { webhooks } from '../harness/webhook-configurations.ts';
+import { found, none } from '../harness/wait-for.ts';
+import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
 /** The time limit of a command in milliseconds. A command reads an old Lease twice. */
@@ -38,20 +38,11 @@ export const deadOperator: Scenario = {
       (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
     );
     await ageLeases(context);
-    await context.check(
-      'injector status shows the time since which there is no leader',
-      async () => /no leader since 20/.test((await injector(context, ['status'])).out),
-      {
-        timeout: 60_000,
-      },
+    await context.check('injector status shows the time since which there is no leader', async () =>
+      /no leader since 20/.test((await injector(context, ['status'])).out),
     );
     // The old status of a tag must not be reported as current, even if its webhook is missing.
-    const prod = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: 'sidecar-injector-tag-prod' },
-    };
-    await client.delete(prod);
+    await client.delete(webhookNamed('sidecar-injector-tag-prod'));
     let slowest = 0;
     await inBatches(commands, async (argv) => {
       const { code, out, errors, milliseconds } = await injector(context, argv);
@@ -68,15 +59,12 @@ export const deadOperator: Scenario = {
       });
     });
     await operator.restart();
-    await context.check(
-      'after a restart, the operator creates the deleted webhook again',
-      async () => (await client.find(webhooks, 'sidecar-injector-tag-prod')) !== undefined,
+    await context.check('after a restart, the operator creates the deleted webhook again', () =>
+      client.find(webhooks, 'sidecar-injector-tag-prod'),
     );
     await inBatches(commands, (argv) =>
-      context.check(
-        `injector ${argv.join(' ')} exits with 0 again`,
-        async () => (await injector(context, argv)).code === 0,
-        { timeout: 60_000 },
+      context.check(`injector ${argv.join(' ')} exits with 0 again`, async () =>
+        found(String((await injector(context, argv)).code), '0'),
       ),
     );
     return `each of ${commands.length} commands says within ${slowest} ms that there is no leader; all commands exit with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;

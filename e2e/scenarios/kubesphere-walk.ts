@@ -50,9 +50,8 @@ export const kubesphereWalk: Scenario = {
 
     await removeConfig(context, 'istio-1-1');
     await restartDeployment(client, namespace, 'sleep');
-    await context.check(
-      "after the proxy's InjectorConfig is removed, pods get only the log sidecar",
-      async () => (await containers(context, namespace)).join() === 'logsidecar,sleep',
+    await context.check("after the proxy's InjectorConfig is removed, pods get only the log sidecar", async () =>
+      found((await containers(context, namespace)).join(), 'logsidecar,sleep'),
     );
     return 'one pod gets proxy and log sidecar in both orders and with reinvocation';
   },
@@ -84,9 +83,8 @@ async function checkBoth(context: ScenarioContext, namespace: string, when: stri
     await context.checkNow(`${when}, the API server calls ${names}`, () => found(called.join(', '), names));
   }
   const pod = await onlyPod(context, namespace);
-  await context.check(
-    `${when}, the pod has one proxy, one log sidecar and one application container`,
-    async () => (await containers(context, namespace)).join() === 'istio-proxy,logsidecar,sleep',
+  await context.check(`${when}, the pod has one proxy, one log sidecar and one application container`, async () =>
+    found((await containers(context, namespace)).join(), 'istio-proxy,logsidecar,sleep'),
   );
   await context.checkNow(`${when}, the pod has the status and the volumes of each family`, () => {
     const annotations = Object.keys(pod.metadata.annotations ?? {});

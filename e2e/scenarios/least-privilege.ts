@@ -93,22 +93,15 @@ async function createStaleLease(context: ScenarioContext, namespace: string): Pr
     [labelNames.operatorClass]: 'default',
     [labelNames.replica]: 'default',
   };
-  await context.client.create({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name: staleLease, namespace, labels },
-    spec: { holderIdentity: 'gone', leaseDurationSeconds: 1 },
-  });
+  const metadata = { name: staleLease, namespace, labels };
+  const spec = { holderIdentity: 'gone', leaseDurationSeconds: 1 };
+  await context.client.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });
 }
 
 async function referringConfig(context: ScenarioContext): Promise<InjectorConfigObject> {
   const namespace = await context.namespace('values');
-  await applyObject(context.client, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'values', namespace },
-    data: { values: '{"mark": "one"}' },
-  });
+  const configMap = objectOf('v1', 'ConfigMap', 'values', namespace);
+  await applyObject(context.client, { ...configMap, data: { values: '{"mark": "one"}' } });
   const config = markedConfig(name, 'one');
   const { injection } = config.spec;
   config.spec.injection = { ...injection, values: undefined, valuesFrom: { namespace, name: 'values', key: 'values' } };

@@ -77,10 +77,8 @@ export const readme: Scenario = {
     try {
       await runInShell(`node ${paths.injector} status`, exported);
       const before = requests().length;
-      await context.checkNow(
-        'negative control: the audit log records the requests of injector status',
-        () => before > 0,
-      );
+      const recorded = 'negative control: the audit log records the requests of injector status';
+      await context.checkNow(recorded, () => before > 0);
 
       const text = readFileSync(join(copy, 'README.md'), 'utf8');
       const [alias = ''] = /alias injector="[^"]+"/.exec(text) ?? [];

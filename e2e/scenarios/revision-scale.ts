@@ -119,18 +119,15 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   await checkPods(`a new leader counts ${all}`, 'current', scale.pods);
   const countedMilliseconds = Date.now() - started;
   const startCpuMilliseconds = Math.round(sumOf(await operator.metrics(), 'process_cpu_seconds_total') * 1000);
-  await context.check(
-    `the statuses of all InjectorConfigs count ${all} in total`,
-    async () => {
-      const { items } = await client.listAll<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs);
-      const count = (read: (status: UsageStatus) => number | undefined): number =>
-        items.reduce((sum, { status }) => sum + (read(status ?? {}) ?? 0), 0);
-      const namespaces = count((status) => status.namespaces?.count);
-      const actual = `${count(({ injected }) => injected?.current)} pods, ${namespaces} namespaces`;
-      return found(actual, `${scale.pods} pods, ${scale.namespaces} namespaces`);
-    },
-    patient,
-  );
+  const countAll = async () => {
+    const { items } = await client.listAll<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs);
+    const count = (read: (status: UsageStatus) => number | undefined): number =>
+      items.reduce((sum, { status }) => sum + (read(status ?? {}) ?? 0), 0);
+    const namespaces = count((status) => status.namespaces?.count);
+    const actual = `${count(({ injected }) => injected?.current)} pods, ${namespaces} namespaces`;
+    return found(actual, `${scale.pods} pods, ${scale.namespaces} namespaces`);
+  };
+  await context.check(`the statuses of all InjectorConfigs count ${all} in total`, countAll, patient);
   await waitUntilQuiet(audit, username, 500);
   const controllerMebibytes = operator.residentMemory();
 

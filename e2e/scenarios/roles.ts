@@ -85,9 +85,7 @@ async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Pro
 async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
   const user = installation.usernames.find((each) => each.endsWith('-webhook')) ?? '';
   const { namespace } = installation;
-  const secrets = (verb: string, name?: string): Access => {
-    return { verb, resource: 'secrets', ...(name === undefined ? {} : { name }) };
-  };
+  const secrets = (verb: string, name?: string): Access => ({ verb, resource: 'secrets', ...(name && { name }) });
   const may = [
     secrets('watch', 'sidecar-injector-roles-serving'),
     secrets('list', 'injector-validator-default-serving'),
@@ -106,11 +104,8 @@ async function checkSecretRights(context: ScenarioContext, { installation }: Rep
   for (const attributes of [...may, ...mayNot]) {
     const expected = may.includes(attributes);
     const what = [attributes.verb, attributes.resource, attributes.name ?? ''].join(' ').trim();
-    await context.check(
-      `a webhook replica ${expected ? 'may' : 'may not'} ${what}`,
-      async () => (await isAllowed(context.client, user, namespace, attributes)) === expected,
-      { timeout: 5000 },
-    );
+    const isSo = async () => (await isAllowed(context.client, user, namespace, attributes)) === expected;
+    await context.check(`a webhook replica ${expected ? 'may' : 'may not'} ${what}`, isSo, { timeout: 5000 });
   }
 }
 

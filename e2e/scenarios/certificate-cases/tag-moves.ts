@@ -44,15 +44,12 @@ async function moveInRotation(cluster: RotatingCluster, to: string, target: stri
   const nonces = await Promise.all(
     revisions.map(async (name) => [name, await cluster.request('authority', name)] as const),
   );
-  await waitFor(
-    `${to} to be in phase ${target} or a later phase`,
-    async () => {
-      const { phase = '', rotateRequest } = await cluster.status(to);
-      const isAccepted = nonces.some(([, nonce]) => rotateRequest?.nonce === nonce);
-      return isAccepted && (phase === 'Stable' || order.indexOf(phase) >= order.indexOf(target));
-    },
-    { interval: 20 },
-  );
+  const isThere = async () => {
+    const { phase = '', rotateRequest } = await cluster.status(to);
+    const isAccepted = nonces.some(([, nonce]) => rotateRequest?.nonce === nonce);
+    return isAccepted && (phase === 'Stable' || order.indexOf(phase) >= order.indexOf(target));
+  };
+  await waitFor(`${to} to be in phase ${target} or a later phase`, isThere, { interval: 20 });
   await applyTagUntilReady(client, revisionTag(tag, to));
   const phases = await Promise.all(revisions.map(async (name) => (await cluster.status(name)).phase ?? 'None'));
   for (const [name, nonce] of nonces) await cluster.waitForDone(nonce, 60_000, name);

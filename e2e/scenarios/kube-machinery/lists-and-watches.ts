@@ -19,14 +19,11 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
   await context.client.create(configMap(namespace, 'elsewhere', { labels: { e2e: 'elsewhere' } }));
   // A stalled API server may end a watch before it sends a bookmark. If so, check the next watch.
   const { ends, reads } = followed;
-  const position = await waitFor(
-    'a watch to resume at a bookmark',
-    () => {
-      const resumed = reads.watches.findIndex(({ bookmark }) => bookmark !== undefined);
-      return resumed >= 1 && reads.opened > resumed && resumed;
-    },
-    { timeout: 150_000 },
-  );
+  const resumedAt = () => {
+    const resumed = reads.watches.findIndex(({ bookmark }) => bookmark !== undefined);
+    return resumed >= 1 && reads.opened > resumed && resumed;
+  };
+  const position = await waitFor('a watch to resume at a bookmark', resumedAt, { timeout: 150_000 });
   const [before, resumed] = [reads.watches[position - 1], reads.watches[position]];
   const end = ends[position - 1];
   const [began, ended] = [before?.at ?? 0, end?.at ?? 0];
