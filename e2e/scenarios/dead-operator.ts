@@ -9,9 +9,12 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
 import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
+import { inBatches } from './label-truth-table/rows.ts';
 
 /** The time limit of a command in milliseconds. A command reads an old Lease twice. */
 const timeout = 20_000;
+/** The number of commands at the same time, because each waits for seconds to read a Lease twice. */
+const concurrency = 5;
 
 export const deadOperator: Scenario = {
   name: 'dead-operator',
@@ -26,7 +29,7 @@ export const deadOperator: Scenario = {
     await context.check('the tag is Ready', async () => isTrue(await client.get(revisionTags, 'prod'), 'Ready'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
     const commands = commandsOf(namespace);
-    await inBatches(commands, (argv) =>
+    await inBatches(commands, concurrency, (argv) =>
       context.check(`injector ${argv.join(' ')} exits with 0 while the operator runs`, async () => {
         const { code, out, errors } = await injector(context, argv);
         return code === 0 || Promise.reject(new Error(`${code}: ${out}${errors}`));
@@ -44,7 +47,7 @@ export const deadOperator: Scenario = {
     // The old status of a tag must not be reported as current, even if its webhook is missing.
     await client.delete(webhookNamed('sidecar-injector-tag-prod'));
     let slowest = 0;
-    await inBatches(commands, async (argv) => {
+    await inBatches(commands, concurrency, async (argv) => {
       const { code, out, errors, milliseconds } = await injector(context, argv);
       slowest = Math.max(slowest, milliseconds);
       await context.checkNow(`injector ${argv.join(' ')} says that there is no leader, and exits with 1`, () => {
@@ -62,7 +65,7 @@ export const deadOperator: Scenario = {
     await context.check('after a restart, the operator creates the deleted webhook again', () =>
       client.find(webhooks, 'sidecar-injector-tag-prod'),
     );
-    await inBatches(commands, (argv) =>
+    await inBatches(commands, concurrency, (argv) =>
       context.check(`injector ${argv.join(' ')} exits with 0 again`, async () =>
         found(String((await injector(context, argv)).code), '0'),
       ),
@@ -83,16 +86,6 @@ function commandsOf(namespace: string): string[][] {
     ['certs', 'status', '-o', 'json'],
     ['enable', '--all', '--timeout', '2'],
   ];
-}
-
-/** Runs commands, five at the same time, because each waits for seconds to read a Lease twice. */
-async function inBatches(commands: readonly string[][], run: (argv: readonly string[]) => Promise<unknown>) {
-  for (let start = 0; start < commands.length; start += 5) {
-    const batch = commands.slice(start, start + 5).map(run);
-    // Wait for all commands, so that none outlives the scenario.
-    await Promise.allSettled(batch);
-    await Promise.all(batch);
-  }
 }
 
 /**

@@ -11,6 +11,7 @@ import { applyAll, applyObject, readObjects } from '../harness/apply.ts';
 import { injectorConfigs, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { paths } from '../harness/paths.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
+import { sideBySide } from '../harness/side-by-side.ts';
 import { found } from '../harness/wait-for.ts';
 import { checkApplies } from './kube-machinery/applies.ts';
 import { checkElections } from './kube-machinery/elections.ts';
@@ -27,17 +28,11 @@ export const kubeMachinery: Scenario = {
     const bench = await openWorkbench(context);
     // Run all parts concurrently: they share no objects, and mostly wait.
     const checks = [checkElections, checkTimeouts, checkEvents, checkExpired, checkApplies, checkStatuses];
-    await together(checks.map((check) => check(bench)));
+    const running = checks.map((check) => check(bench));
+    await sideBySide(context, running);
     return `${context.passed} checks of reflector, store, apply, lease, events and status`;
   },
 };
-
-/** Waits for all parts, so that no part outlives the scenario. @throws with all their errors */
-async function together(parts: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(parts);
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
-  if (failures.length > 0) throw new Error(failures.join('; '));
-}
 
 const client = 'km-status';
 

@@ -41,7 +41,7 @@ export const labelTruthTable: Scenario = {
   run: async (context) => {
     const { client } = context;
     const operator = await (await context.install({ operator: { holdPods: true } })).startOperator();
-    const table = new Table(context, operator);
+    const checkTable = tableChecker(context, operator);
     await applyUntilReady(client, smallConfig('default', hold));
     await applyUntilReady(client, smallConfig('1-24', hold));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
@@ -49,21 +49,21 @@ export const labelTruthTable: Scenario = {
     const revisions = { default: 'default', '1-24': '1-24', prod: '1-24' };
     const plain: Meaning = { revisions, standard: 'default', enabledByDefault: false };
     const setting: Setting = { namespaces, keys: istioRowKeys, meaning: plain, name: 'plain' };
-    await table.check('two revisions and a tag', setting);
+    await checkTable('two revisions and a tag', setting);
 
     const opening = smallConfig('default', hold);
     opening.spec.injection['enableNamespacesByDefault'] = true;
     await applyUntilReady(client, opening);
     const open = { ...plain, enabledByDefault: true };
-    await table.check('enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
+    await checkTable('enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
     await applyUntilReady(client, smallConfig('default', hold));
 
     await applyTagUntilReady(client, revisionTag('default', '1-24'));
     const moved = { revisions: { ...revisions, default: '1-24' }, standard: '1-24', enabledByDefault: false };
-    await table.check('RevisionTag default on 1-24', { ...setting, meaning: moved, name: 'moved' });
+    await checkTable('RevisionTag default on 1-24', { ...setting, meaning: moved, name: 'moved' });
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
     const movedOpen = { ...setting, meaning: { ...moved, enabledByDefault: true }, name: 'moved-open' };
-    await table.check('RevisionTag default with enableNamespacesByDefault', movedOpen);
+    await checkTable('RevisionTag default with enableNamespacesByDefault', movedOpen);
     await removeTagAndWebhook(client, 'default');
     await removeTagAndWebhook(client, 'prod');
 
@@ -74,9 +74,9 @@ export const labelTruthTable: Scenario = {
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
     const acme = await tableNamespaces(context, 'acme', customKeys);
     const own = { namespaces: acme, keys: customKeys, meaning: plain, name: 'own' };
-    await table.check('custom label names', own);
+    await checkTable('custom label names', own);
     const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
-    await table.check("Istio's label names after the change", foreign);
+    await checkTable("Istio's label names after the change", foreign);
     return '6 settings with 256 rows each have the results in the table; no pod was selected by two webhooks';
   },
 };
@@ -88,55 +88,44 @@ interface Setting {
   readonly name: string;
 }
 
-/** Compares stored pods with the table and, while the operator is dead, held pods. */
-class Table {
-  readonly #context: ScenarioContext;
-  readonly #operator: OperatorProcess;
-  #hasHeld = false;
-
-  constructor(context: ScenarioContext, operator: OperatorProcess) {
-    this.#context = context;
-    this.#operator = operator;
-  }
-
-  async check(what: string, setting: Setting): Promise<void> {
-    await checkStored(this.#context, what, setting);
+/** Returns a function that compares stored pods with the table and, with a dead operator, held pods. */
+function tableChecker(context: ScenarioContext, operator: OperatorProcess) {
+  let hasHeld = false;
+  return async (what: string, setting: Setting): Promise<void> => {
+    await checkStored(context, what, setting);
     // In the short size, one setting with held pods suffices.
-    if (this.#hasHeld && this.#context.size === 'short') return;
-    this.#hasHeld = true;
-    const isServed = await servesPolicies(this.#context);
-    if (isServed) await untilAllHolding(this.#context);
-    else
-      await checkCondition(
-        this.#context,
-        '1-24',
-        'HoldUnavailable',
-        'Hold needs a newer API server',
-        /^True \(HoldNotServed\) .*until then spec\.webhook\.fallback \(Fail\) applies to all pods$/,
-      );
-    await this.#operator.process.kill();
-    await (isServed ? checkHeld : checkRefused)(this.#context, what, setting);
-    await this.#operator.restart();
-  }
+    if (hasHeld && context.size === 'short') return;
+    hasHeld = true;
+    const isServed = await servesPolicies(context);
+    const unserved = /^True \(HoldNotServed\) .*until then spec\.webhook\.fallback \(Fail\) applies to all pods$/;
+    if (isServed) await untilAllHolding(context);
+    else await checkCondition(context, '1-24', 'HoldUnavailable', 'Hold needs a newer API server', unserved);
+    await operator.process.kill();
+    await checkDead(context, what, setting, isServed ? 'held' : 'refused');
+    await operator.restart();
+  };
 }
 
-/** Checks that while no webhook answers, a policy holds exactly the pods that the table selects. */
-async function checkHeld(
-  context: ScenarioContext,
-  what: string,
-  { namespaces, keys, meaning }: Setting,
-): Promise<void> {
-  const pods = tablePods(namespaces, 'held', keys);
+/**
+ * Checks that while no webhook answers, a policy holds exactly the pods that the table selects. Where
+ * the API server serves no policies, the fallback refuses them.
+ */
+async function checkDead(context: ScenarioContext, what: string, setting: Setting, outcome: 'held' | 'refused') {
+  const { namespaces, keys, meaning } = setting;
+  const pods = tablePods(namespaces, outcome, keys);
   const wrong: string[] = [];
   await inBatches(pods, concurrency, async ({ row, pod }) => {
-    const gates = gatesOf(await dryRun(context.client, asReplaceable(pod)));
+    const tried = asReplaceable(pod);
+    const reasons =
+      outcome === 'held'
+        ? gatesOf(await dryRun(context.client, tried))
+        : [await refusal(context.client, tried)].filter((message) => message !== undefined);
     const isExpected = (expected(row, meaning) ?? '') !== '';
-    if (gates.length !== Number(isExpected)) wrong.push(`${describeRow(row)}: ${gates.join(' and ') || 'no gate'}`);
+    if (reasons.length !== Number(isExpected))
+      wrong.push(`${describeRow(row)}: ${reasons.join(' and ') || 'accepted'}`);
   });
-  await context.checkNow(
-    `${what}: with a dead webhook, exactly the pods of the table are held, of ${pods.length}`,
-    () => none(wrong),
-  );
+  const statement = `${what}: with a dead webhook, exactly the pods of the table are ${outcome}, of ${pods.length}`;
+  await context.checkNow(statement, () => none(wrong));
 }
 
 async function checkStored(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
@@ -164,21 +153,6 @@ async function checkStored(context: ScenarioContext, what: string, setting: Sett
     () => (audit === undefined || creations.length === pods.length) && found(String(twice.length), '0'),
   );
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
-}
-
-/** Checks the same where the API server serves no policies: the fallback applies to all pods. */
-async function checkRefused(context: ScenarioContext, what: string, { namespaces, keys, meaning }: Setting) {
-  const pods = tablePods(namespaces, 'refused', keys);
-  const wrong: string[] = [];
-  await inBatches(pods, concurrency, async ({ row, pod }) => {
-    const refused = await refusal(context.client, asReplaceable(pod));
-    const isExpected = (expected(row, meaning) ?? '') !== '';
-    if ((refused !== undefined) !== isExpected) wrong.push(`${describeRow(row)}: ${refused ?? 'accepted'}`);
-  });
-  await context.checkNow(
-    `${what}: with a dead webhook, exactly the pods of the table are refused, of ${pods.length}`,
-    () => none(wrong),
-  );
 }
 
 /** Dry-runs rows with at most one label until the API server uses the changed webhooks. */

@@ -97,7 +97,7 @@ export function tablePods(namespaces: readonly string[], name: string, keys: Row
   );
 }
 
-/** Calls a function for each item in order, with limited concurrency. */
+/** Calls a function for each item, in batches. Waits for a whole batch, even if an item fails. */
 export async function inBatches<Item, Result>(
   items: readonly Item[],
   size: number,
@@ -105,7 +105,9 @@ export async function inBatches<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (let start = 0; start < items.length; start += size) {
-    results.push(...(await Promise.all(items.slice(start, start + size).map(work))));
+    const batch = items.slice(start, start + size).map(work);
+    await Promise.allSettled(batch);
+    results.push(...(await Promise.all(batch)));
   }
   return results;
 }
