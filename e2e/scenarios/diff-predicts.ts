@@ -38,7 +38,7 @@ export const diffPredicts: Scenario = {
     ];
     await applyObject(client, limitRange(namespaces[1] ?? ''));
     await startForeignWebhook(context);
-    const fleet = new Fleet(context, namespaces, count);
+    const fleet = fleetIn(context, namespaces, count);
     await fleet.create();
 
     let compared = 0;
@@ -51,13 +51,15 @@ export const diffPredicts: Scenario = {
         found(String(code), String(exitCode)),
       );
       await context.checkNow(`${what}: the prediction for now equals the pods that exist`, async () =>
-        none(await fleet.differences(report, 'before')),
+        none((await fleet.compare(report, 'before')).differing),
       );
       await move(context, index, variant);
       await fleet.recreate(report);
-      await context.checkNow(`${what}: every new pod equals its prediction`, async () =>
-        none(await fleet.differences(report, 'after')),
-      );
+      await context.checkNow(`${what}: every new pod equals its prediction`, async () => {
+        const { compared: count, differing } = await fleet.compare(report, 'after');
+        compared += count;
+        return none(differing);
+      });
       await context.checkNow(`${what}: the sum of requests and limits equals what is stored`, async () =>
         found(JSON.stringify(await fleet.sums(report)), JSON.stringify(report.resources.after)),
       );
@@ -66,17 +68,11 @@ export const diffPredicts: Scenario = {
         none((await fleet.namesWithPods()).filter((name) => refused.includes(name))),
       );
       if (index === 0) await checkControls(context, fleet, report);
-      compared += fleet.compared;
       before = variant;
     }
-    const figures = {
-      moves: each.length,
-      workloads: count,
-      podsCompared: compared,
-      slowestDiffSeconds: Math.max(...seconds),
-    };
-    context.measured(figures);
-    return `${each.length} moves with ${count} workloads: ${compared} new pods equal their predictions; a diff takes at most ${Math.max(...seconds).toFixed(1)} s`;
+    const slowestDiffSeconds = Math.max(...seconds);
+    context.measured({ moves: each.length, workloads: count, podsCompared: compared, slowestDiffSeconds });
+    return `${each.length} moves with ${count} workloads: ${compared} new pods equal their predictions; a diff takes at most ${slowestDiffSeconds.toFixed(1)} s`;
   },
 };
 
@@ -127,127 +123,103 @@ async function move(context: ScenarioContext, index: number, variant: Variant): 
 
 async function checkControls(context: ScenarioContext, fleet: Fleet, report: DiffReport): Promise<void> {
   const altered = JSON.parse(JSON.stringify(report).replaceAll('"proxy:1"', '"proxy:0"')) as DiffReport;
-  await context.checkNow(
-    'an altered prediction is found',
-    async () => (await fleet.differences(altered, 'after')).length > 0,
-  );
-  await context.checkNow(
-    'the prediction for before does not equal the pods after',
-    async () => (await fleet.differences(report, 'before')).length > 0,
-  );
+  await context.checkNow('an altered prediction is found', async () => {
+    return (await fleet.compare(altered, 'after')).differing.length > 0;
+  });
+  await context.checkNow('the prediction for before does not equal the pods after', async () => {
+    return (await fleet.compare(report, 'before')).differing.length > 0;
+  });
 }
 
-/** The workloads of the scenario and their pods. */
-class Fleet {
-  readonly #context: ScenarioContext;
-  readonly #namespaces: readonly string[];
-  readonly #objects: readonly KubernetesObject[];
-  /** The number of pods in the last comparison. */
-  compared = 0;
+type Fleet = ReturnType<typeof fleetIn>;
 
-  constructor(context: ScenarioContext, namespaces: readonly string[], count: number) {
-    this.#context = context;
-    this.#namespaces = namespaces;
-    this.#objects = Array.from({ length: count }, (_, index) =>
-      workload(namespaces[index % namespaces.length] ?? '', index),
-    );
-  }
+/** Returns the workloads of the scenario, and functions for their pods. */
+function fleetIn({ client }: ScenarioContext, namespaces: readonly string[], count: number) {
+  const objects = Array.from({ length: count }, (_, index) =>
+    workload(namespaces[index % namespaces.length] ?? '', index),
+  );
+  const nameOf = ({ metadata }: KubernetesObject): string => metadata.name ?? '';
+  const ownerOf = (pod: KubernetesObject) => workloadOfPod(pod, pod.metadata.namespace ?? '');
 
-  async create(): Promise<void> {
-    for (const object of this.#objects) await this.#context.client.create(object);
-    await this.#untilComplete(new Set());
-  }
-
-  /** Deletes all pods, and waits until their controllers have made as many as before. */
-  async recreate({ workloads }: DiffReport): Promise<void> {
-    const refused = new Set(workloads.filter(({ after }) => after.outcome === 'Refused').map(({ name }) => name));
-    for (const namespace of this.#namespaces) await deletePods(this.#context.client, namespace);
-    // A Job waits longer after each pod that was deleted, so it is created again, too.
-    const jobs = this.#objects.filter(({ kind }) => kind === 'Job');
-    for (const job of jobs) await this.#context.client.delete(job);
-    const again = this.#objects.filter(({ kind }) => kind === 'Pod' || kind === 'Job');
-    for (const object of again.filter(({ kind, metadata }) => kind === 'Job' || !refused.has(metadata.name ?? '')))
-      await waitFor(`${object.kind} ${object.metadata.name ?? ''} to be created again`, () =>
-        this.#context.client.create(object).then(
-          () => true,
-          () => false,
-        ),
-      );
-    await this.#untilComplete(refused);
-  }
-
-  async #untilComplete(refused: ReadonlySet<string>): Promise<void> {
-    const expected = this.#objects.filter(
-      ({ kind, metadata }) => kind !== 'CronJob' && !refused.has(metadata.name ?? ''),
-    );
-    await waitFor(
-      'every workload to have its pods',
-      async () => {
-        const counts = new Map<string, number>();
-        for (const pod of await this.#pods()) {
-          const { name } = workloadOfPod(pod, pod.metadata.namespace ?? '');
-          counts.set(name, (counts.get(name) ?? 0) + 1);
-        }
-        return none(
-          expected
-            .filter(
-              ({ spec, metadata: { name = '' } }) =>
-                (counts.get(name) ?? 0) < ((spec as { replicas?: number }).replicas ?? 1),
-            )
-            .map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`),
-        );
-      },
-      { timeout: 180_000 },
-    );
-  }
-
-  async #pods(): Promise<KubernetesObject[]> {
-    const lists = await Promise.all(
-      this.#namespaces.map((namespace) => this.#context.client.listAll(podKind, { namespace })),
-    );
+  const pods = async (): Promise<KubernetesObject[]> => {
+    const lists = await Promise.all(namespaces.map((namespace) => client.listAll(podKind, { namespace })));
     return lists.flatMap(({ items }) => items).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  }
+  };
 
-  async namesWithPods(): Promise<string[]> {
-    return (await this.#pods()).map((pod) => workloadOfPod(pod, pod.metadata.namespace ?? '').name);
-  }
-
-  /** Returns the first difference of each pod from its prediction. */
-  async differences({ workloads }: DiffReport, side: 'before' | 'after'): Promise<string[]> {
-    const byKey = new Map(workloads.map((diff) => [workloadKey(diff), diff]));
-    const differing: string[] = [];
-    this.compared = 0;
-    for (const pod of await this.#pods()) {
-      const diff = byKey.get(workloadKey(workloadOfPod(pod, pod.metadata.namespace ?? '')));
-      const expected = diff?.predicted?.[side];
-      if (diff === undefined || expected === undefined || diff.isEstimated) continue;
-      const difference = firstDifference(comparable(pod), comparable(expected as KubernetesObject), '');
-      this.compared += 1;
-      if (difference !== undefined) differing.push(`${diff.kind} ${diff.namespace}/${diff.name}: ${difference}`);
-    }
-    return differing;
-  }
-
-  /** Adds up what is stored, for the workloads that the report adds up. */
-  async sums({ workloads }: DiffReport): Promise<DiffReport['resources']['after']> {
-    const isCounted = ({ isEstimated, before, after }: WorkloadDiff): boolean =>
-      !isEstimated && before.outcome !== 'Refused' && after.outcome !== 'Refused';
-    const keys = new Set(workloads.filter(isCounted).map(workloadKey));
-    const sum = { requests: { cpu: 0, memory: 0 }, limits: { cpu: 0, memory: 0 } };
-    for (const pod of await this.#pods()) {
-      if (!keys.has(workloadKey(workloadOfPod(pod, pod.metadata.namespace ?? '')))) continue;
-      const { containers, initContainers = [] } = pod.spec as PodContainers;
-      const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
-      for (const { resources = {} } of running)
-        for (const part of ['requests', 'limits'] as const)
-          for (const name of ['cpu', 'memory'] as const) sum[part][name] += amount(resources[part]?.[name]);
-    }
-    const rounded = (value: number): number => Math.round(value * 1e9) / 1e9;
-    return {
-      requests: { cpu: rounded(sum.requests.cpu), memory: sum.requests.memory },
-      limits: { cpu: rounded(sum.limits.cpu), memory: sum.limits.memory },
+  const untilComplete = async (refused: ReadonlySet<string>): Promise<void> => {
+    const expected = objects.filter((each) => each.kind !== 'CronJob' && !refused.has(nameOf(each)));
+    const areThere = async () => {
+      const counts = new Map<string, number>();
+      for (const { name } of (await pods()).map(ownerOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
+      const lacks = (each: KubernetesObject): boolean =>
+        (counts.get(nameOf(each)) ?? 0) < ((each.spec as { replicas?: number }).replicas ?? 1);
+      return none(expected.filter(lacks).map((each) => `${each.kind} ${nameOf(each)}`));
     };
-  }
+    await waitFor('every workload to have its pods', areThere, { timeout: 180_000 });
+  };
+
+  return {
+    create: async (): Promise<void> => {
+      for (const object of objects) await client.create(object);
+      await untilComplete(new Set());
+    },
+
+    /** Deletes all pods, and waits until their controllers have made as many as before. */
+    recreate: async ({ workloads }: DiffReport): Promise<void> => {
+      const refused = new Set(workloads.filter(({ after }) => after.outcome === 'Refused').map(({ name }) => name));
+      for (const namespace of namespaces) await deletePods(client, namespace);
+      // A Job waits longer after each pod that was deleted, so it is created again, too.
+      const isJob = ({ kind }: KubernetesObject): boolean => kind === 'Job';
+      for (const job of objects.filter(isJob)) await client.delete(job);
+      for (const object of objects.filter((each) => isJob(each) || (each.kind === 'Pod' && !refused.has(nameOf(each)))))
+        await waitFor(`${object.kind} ${nameOf(object)} to be created again`, () =>
+          client.create(object).then(
+            () => true,
+            () => false,
+          ),
+        );
+      await untilComplete(refused);
+    },
+
+    namesWithPods: async () => (await pods()).map((pod) => ownerOf(pod).name),
+
+    /** Compares each pod with its prediction. Returns the number of pods and first differences. */
+    compare: async ({ workloads }: DiffReport, side: 'before' | 'after') => {
+      const byKey = new Map(workloads.map((diff) => [workloadKey(diff), diff]));
+      const differing: string[] = [];
+      let compared = 0;
+      for (const pod of await pods()) {
+        const diff = byKey.get(workloadKey(ownerOf(pod)));
+        const expected = diff?.predicted?.[side];
+        if (diff === undefined || expected === undefined || diff.isEstimated) continue;
+        const difference = firstDifference(comparable(pod), comparable(expected as KubernetesObject), '');
+        compared += 1;
+        if (difference !== undefined) differing.push(`${diff.kind} ${diff.namespace}/${diff.name}: ${difference}`);
+      }
+      return { compared, differing };
+    },
+
+    /** Adds up what is stored, for the workloads that the report adds up. */
+    sums: async ({ workloads }: DiffReport): Promise<DiffReport['resources']['after']> => {
+      const isCounted = ({ isEstimated, before, after }: WorkloadDiff): boolean =>
+        !isEstimated && before.outcome !== 'Refused' && after.outcome !== 'Refused';
+      const keys = new Set(workloads.filter(isCounted).map(workloadKey));
+      const sum = { requests: { cpu: 0, memory: 0 }, limits: { cpu: 0, memory: 0 } };
+      for (const pod of await pods()) {
+        if (!keys.has(workloadKey(ownerOf(pod)))) continue;
+        const { containers, initContainers = [] } = pod.spec as PodContainers;
+        const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
+        for (const { resources = {} } of running)
+          for (const part of ['requests', 'limits'] as const)
+            for (const name of ['cpu', 'memory'] as const) sum[part][name] += amount(resources[part]?.[name]);
+      }
+      const rounded = (value: number): number => Math.round(value * 1e9) / 1e9;
+      return {
+        requests: { cpu: rounded(sum.requests.cpu), memory: sum.requests.memory },
+        limits: { cpu: rounded(sum.limits.cpu), memory: sum.limits.memory },
+      };
+    },
+  };
 }
 
 interface Container {
