@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
+import { objectOf } from './apply.ts';
 import type { Cluster } from './cluster.ts';
 import { writeKubeconfig } from './control-plane.ts';
 import type { Pod } from './pod.ts';
@@ -34,6 +35,17 @@ export async function serviceAccountKubeconfig(
       : { 'certificate-authority-data': current.caData };
   const cluster = { server: server ?? current.server, ...authority };
   return writeKubeconfig(file, { cluster, user: name, credentials: { token }, namespace });
+}
+
+/** Creates a ServiceAccount with all rights. Returns the path of a kubeconfig with its token. */
+export async function administratorKubeconfig(cluster: Cluster, namespace: string, name: string, server?: string) {
+  await cluster.client.create(objectOf('v1', 'ServiceAccount', name, namespace));
+  await cluster.client.create({
+    ...objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace),
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  });
+  return serviceAccountKubeconfig(cluster, namespace, name, undefined, server);
 }
 
 async function requestToken(client: ApiClient, namespace: string, name: string, pod: Pod | undefined): Promise<string> {

@@ -13,7 +13,7 @@ import { inBatches } from './label-truth-table/rows.ts';
 
 /** The time limit of a command in milliseconds. A command reads an old Lease twice. */
 const timeout = 20_000;
-/** The number of commands at the same time, because each waits for seconds to read a Lease twice. */
+/** The number of concurrent commands. Each waits for seconds to read a Lease twice. */
 const concurrency = 5;
 
 export const deadOperator: Scenario = {

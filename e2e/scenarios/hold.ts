@@ -1,9 +1,13 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { dryRun, refusal } from '../harness/admissions.ts';
+import { objectOf } from '../harness/apply.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, checkCondition, smallConfig } from '../harness/injector-configs.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
+import { barePod, deployment } from '../harness/workloads.ts';
 import {
   cronJob,
   hasFailed,
@@ -15,8 +19,7 @@ import {
   podsIn,
   workloads,
 } from './hold/held-workloads.ts';
-import { checkControls } from './hold/controls.ts';
-import { untilHolding } from './hold/holding.ts';
+import { replaceablePod, untilHolding } from './hold/holding.ts';
 
 const name = 'held';
 /** The number of fake nodes of the embedded control plane. */
@@ -172,4 +175,60 @@ async function incomplete({ client }: ScenarioContext, namespace: string): Promi
 interface Counted extends KubernetesObject {
   spec: { replicas?: number; completions?: number };
   status?: { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number; succeeded?: number };
+}
+
+const control = 'control';
+
+/**
+ * Shows that the scenario detects what it demands: lost creations, pods without their sidecar, and
+ * pods that stay held. Uses its own InjectorConfigs.
+ */
+async function checkControls(context: ScenarioContext, replicas: Replicas): Promise<void> {
+  const { client } = context;
+  await applyUntilReady(client, smallConfig(control, { failurePolicy: 'Hold' }));
+  await applyUntilReady(client, smallConfig('failing', { failurePolicy: 'Fail' }));
+  await applyUntilReady(client, smallConfig('ignoring', { failurePolicy: 'Ignore' }));
+  const failing = await context.namespace('failing', { 'istio.io/rev': 'failing' });
+  const ignoring = await context.namespace('ignoring', { 'istio.io/rev': 'ignoring' });
+  const left = await context.namespace('left', { 'istio.io/rev': control });
+  await untilHolding(context, control);
+  for (const { operator } of replicas.controllers) operator.process.freeze();
+
+  // The leader would restore the policy.
+  const policy = objectOf('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy', `sidecar-injector-${control}`);
+  const isGatedAgain = async (): Promise<boolean> => {
+    const pod = await dryRun(client, replaceablePod(left, 'pod'));
+    return hasSidecar(pod, control) && isHeld(pod);
+  };
+  await context.checkNow('an injected pod has no gate', async () => !(await isGatedAgain()));
+  await client.patch(policy, 'merge', { spec: { reinvocationPolicy: 'IfNeeded' } });
+  await context.check('negative control: reinvocationPolicy IfNeeded would add the gate again', isGatedAgain);
+  await client.patch(policy, 'merge', { spec: { reinvocationPolicy: 'Never' } });
+  await context.check('with Never, an injected pod has no gate', async () => !(await isGatedAgain()));
+
+  for (const replica of replicas.webhooks) await replicas.kill(replica);
+  await context.check('negative control: with Fail, creations are refused', async () =>
+    (await refusal(client, barePod(failing, 'pod')))?.includes('failed calling webhook'),
+  );
+  await client.create(deployment(ignoring, 'bare'));
+  await context.check('negative control: with Ignore, a pod is scheduled without its sidecar', async () =>
+    (await podsIn(context, ignoring)).some((pod) => pod.spec.nodeName !== undefined && !hasSidecar(pod, 'ignoring')),
+  );
+  await client.create(deployment(left, 'left'));
+  await context.check('a pod that cannot be held falls back to Fail', async () =>
+    (await refusal(client, barePod(left, 'pod')))?.includes('failed calling webhook'),
+  );
+  await context.check('a pod of a Deployment is held', async () => (await podsIn(context, left)).some(isHeld));
+  for (const { operator } of replicas.webhooks) await operator.restart();
+  await replicas.waitUntilServing();
+  await context.check('the webhook injects again', async () =>
+    hasSidecar(await dryRun(client, replaceablePod(left, 'pod')), control),
+  );
+  await context.checkNow('negative control: without a leader, a held pod is left behind', async () =>
+    (await podsIn(context, left)).some(isHeld),
+  );
+  for (const { operator } of replicas.controllers) operator.process.unfreeze();
+  await context.check('a leader replaces the pod that was left behind', async () =>
+    (await podsIn(context, left)).every((pod) => !isHeld(pod) && hasSidecar(pod, control)),
+  );
 }

@@ -88,7 +88,7 @@ interface Setting {
   readonly name: string;
 }
 
-/** Returns a function that compares stored pods with the table and, with a dead operator, held pods. */
+/** Returns a function that compares stored pods and, with a dead operator, held pods. */
 function tableChecker(context: ScenarioContext, operator: OperatorProcess) {
   let hasHeld = false;
   return async (what: string, setting: Setting): Promise<void> => {
@@ -107,8 +107,8 @@ function tableChecker(context: ScenarioContext, operator: OperatorProcess) {
 }
 
 /**
- * Checks that while no webhook answers, a policy holds exactly the pods that the table selects. Where
- * the API server serves no policies, the fallback refuses them.
+ * Checks that while no webhook answers, a policy holds exactly the pods that the table selects.
+ * Where the API server serves no policies, the fallback refuses them.
  */
 async function checkDead(context: ScenarioContext, what: string, setting: Setting, outcome: 'held' | 'refused') {
   const { namespaces, keys, meaning } = setting;

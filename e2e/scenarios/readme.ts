@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { goldenFolder } from '../../bench/benchmarks.ts';
-import { objectOf } from '../harness/apply.ts';
 import { describeEvent } from '../harness/audit-log.ts';
 import { buildKubectl } from '../harness/build.ts';
 import { cleanCopy } from '../harness/clean-copy.ts';
@@ -12,7 +11,7 @@ import { installChart } from '../harness/installation.ts';
 import { paths } from '../harness/paths.ts';
 import { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { serviceAccountKubeconfig } from '../harness/service-account.ts';
+import { administratorKubeconfig } from '../harness/service-account.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
@@ -142,16 +141,10 @@ export const readme: Scenario = {
 async function otherUser(context: ScenarioContext) {
   const namespace = await context.namespace('system');
   const name = 'user';
-  await context.client.create(objectOf('v1', 'ServiceAccount', name, namespace));
-  await context.client.create({
-    ...objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', name),
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', name, namespace }],
-  });
   const audit = context.requireAudit();
   const isTheirs = (username: string): boolean => username === `system:serviceaccount:${namespace}:${name}`;
   return {
-    kubeconfig: await serviceAccountKubeconfig(context.cluster, namespace, name, undefined),
+    kubeconfig: await administratorKubeconfig(context.cluster, namespace, name),
     requests: () => audit.events().flatMap((event) => (isTheirs(event.user.username) ? describeEvent(event) : [])),
   };
 }

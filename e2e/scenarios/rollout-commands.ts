@@ -8,8 +8,7 @@ import { sideBySide } from '../harness/side-by-side.ts';
 import { found, Hopeless, waitFor } from '../harness/wait-for.ts';
 import { edits } from '../harness/workload-observer/history.ts';
 import { waitForRollout, Workloads } from './canary/workloads.ts';
-import { checkRestartsBack } from './rollout-commands/restarts-back.ts';
-import { startObserved } from './rollout-commands/observed-workloads.ts';
+import { checkRestartsBack, startObserved } from './rollout-commands/restarts-back.ts';
 
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',

@@ -20,21 +20,11 @@ function template(name: string, spec: Record<string, unknown> = {}, annotations:
   return { metadata: { labels: { app: name }, annotations }, spec: { ...barePod('', name).spec, ...spec } };
 }
 
-export function statefulSet(namespace: string, name: string, replicas: number): HeldWorkload {
-  const spec = {
-    replicas,
-    serviceName: name,
-    podManagementPolicy: 'Parallel',
-    selector: { matchLabels: { app: name } },
-    template: template(name),
-  };
-  return { object: { ...objectOf('apps/v1', 'StatefulSet', name, namespace), spec }, pods: replicas };
-}
-
-/** @param nodes the number of nodes, each of which gets a pod */
-export function daemonSet(namespace: string, name: string, nodes: number): HeldWorkload {
-  const spec = { selector: { matchLabels: { app: name } }, template: template(name) };
-  return { object: { ...objectOf('apps/v1', 'DaemonSet', name, namespace), spec }, pods: nodes };
+function set(kind: 'StatefulSet' | 'DaemonSet', namespace: string, name: string, pods: number): HeldWorkload {
+  const ofStatefulSet = { replicas: pods, serviceName: name, podManagementPolicy: 'Parallel' };
+  const own = kind === 'StatefulSet' ? ofStatefulSet : {};
+  const spec = { ...own, selector: { matchLabels: { app: name } }, template: template(name) };
+  return { object: { ...objectOf('apps/v1', kind, name, namespace), spec }, pods };
 }
 
 /** @param endless whether the pods run until their annotation is removed */
@@ -66,8 +56,8 @@ export function workloads(namespace: string, prefix: string, total: number, node
   const share = Math.max(2, Math.ceil((total - nodes) / 6));
   return [
     { object: deployment(namespace, `${prefix}-web`, { replicas: share }), pods: share },
-    statefulSet(namespace, `${prefix}-store`, share),
-    daemonSet(namespace, `${prefix}-agent`, nodes),
+    set('StatefulSet', namespace, `${prefix}-store`, share),
+    set('DaemonSet', namespace, `${prefix}-agent`, nodes),
     job(namespace, `${prefix}-once`, share, { backoffLimit: 0 }),
     job(namespace, `${prefix}-retried`, share, { backoffLimit: 6 }),
     job(namespace, `${prefix}-indexed`, share, { backoffLimit: 0, completionMode: 'Indexed' }),

@@ -8,9 +8,7 @@ import { objectOf } from '../../harness/apply.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import { startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
-
-const account = 'machinery';
+import { administratorKubeconfig } from '../../harness/service-account.ts';
 
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
@@ -22,18 +20,11 @@ export async function openWorkbench(context: ScenarioContext) {
   const { cluster, client, seed } = context;
   const plane = context.requireControlPlane();
   const namespace = await context.namespace('work');
-  await client.create(objectOf('v1', 'ServiceAccount', account, namespace));
-  const binding = objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace);
-  context.atEnd(() => client.delete(binding));
-  await client.create({
-    ...binding,
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
-  });
   const proxy = await startFaultyProxy(cluster, seed);
   context.atEnd(() => proxy.stop());
   // The proxy passes tokens, but not the administrator's certificate.
-  const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account, undefined, proxy.url);
+  const kubeconfig = await administratorKubeconfig(cluster, namespace, 'machinery', proxy.url);
+  context.atEnd(() => client.delete(objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace)));
   const audit = context.requireAudit();
   const requestsOf = (name: string): AuditEvent[] => audit.events().filter(({ userAgent }) => userAgent === name);
   return {

@@ -3,11 +3,11 @@ import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts'
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { untilActive } from '../../harness/until-active.ts';
 import { found, none, waitFor } from '../../harness/wait-for.ts';
-import { restartAllAtOnce } from '../../harness/workload-kinds.ts';
+import { createAll, nameOf, restartAllAtOnce, workload } from '../../harness/workload-kinds.ts';
 import { edits } from '../../harness/workload-observer/history.ts';
-import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
+import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
+import type { WorkloadOptions } from '../../harness/workloads.ts';
 import { ask, pathOf, waitForRollout } from '../canary/workloads.ts';
-import { startObserved } from './observed-workloads.ts';
 
 const tag = 'careful';
 /** A quarter gets the canary: one workload, because restarts in sequence are 10 s apart. */
@@ -98,4 +98,15 @@ function restartedTwice(observer: WorkloadObserver, after: number): string[] {
     .filter(([, count]) => count === 2)
     .map(([name]) => name)
     .sort();
+}
+
+/** Creates Deployments in a namespace that follows a tag, and observes them. */
+export async function startObserved(context: ScenarioContext, tag: string, count: number, options?: WorkloadOptions) {
+  const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
+  const observer = await WorkloadObserver.open(context, (each) => each === namespace);
+  const objects = Array.from({ length: count }, (_, index) =>
+    workload('Deployment', namespace, `work-${index}`, options),
+  );
+  await createAll(context, objects);
+  return { namespace, observer, names: objects.map(nameOf) };
 }
