@@ -17,8 +17,6 @@ export async function beginRotation({ client }: ScenarioContext, name: string) {
     return request?.nonce === nonce ? request.state : 'Unseen';
   };
   await waitFor('the rotation to begin', async () => (await state()) !== 'Unseen');
-  const ended = async () => {
-    await waitFor('the authority to be replaced', async () => (await state()) === 'Done', { timeout: 90_000 });
-  };
-  return { state, ended };
+  const isDone = async () => (await state()) === 'Done';
+  return { state, ended: () => waitFor('the authority to be replaced', isDone, { timeout: 90_000 }) };
 }

@@ -8,7 +8,7 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { runAttacker, type AttackReport } from './hostile-input/attack.ts';
-import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/healthy-traffic.ts';
+import { healthyTraffic, summarise, type HealthyFigures } from './hostile-input/healthy-traffic.ts';
 
 /** The maximum number of silent connections, more than the server keeps (1,536). */
 const most = 3000;
@@ -52,7 +52,7 @@ export const hostileInput: Scenario = {
     const pid = operator.process.pid ?? 0;
     const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
-    const traffic = new HealthyTraffic(context, namespace, address);
+    const traffic = healthyTraffic(context, namespace, address);
     await traffic.measure(sleep(1000));
     const undisturbed = await traffic.measure(sleep(size.undisturbed));
     const before = processUsage(pid);
@@ -71,7 +71,7 @@ export const hostileInput: Scenario = {
     const during = processUsage(pid);
     const afterwards = await traffic.measure(sleep(size.undisturbed));
     const after = processUsage(pid);
-    const reopened = traffic.reopened;
+    const reopened = traffic.reopened();
     traffic.close();
 
     const { sent, distinct } = await checkClasses(context, report, requestsPerClass);

@@ -32,11 +32,11 @@ export const publication: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
     await checkMixtureDetected(context);
     const readyAgainAfterMilliseconds = await checkAppliedAgain(context);
-    const published = new Published(context, namespace);
+    const published = publishedIn(context, namespace);
     await published.apply('first');
     await published.waitFor('first');
     const audit = context.requireAudit();
-    const load = await context.startLoad({ namespace, inspect: (pod) => published.inspect(pod) });
+    const load = await context.startLoad({ namespace, inspect: published.inspect });
     const losses = lossesOf(context, load, audit);
 
     const since = Date.now();
@@ -193,68 +193,59 @@ const configName = 'edited';
 // A frozen replica delays one request of the API server per connection by `timeoutSeconds`.
 const webhook = { timeoutSeconds: 3 };
 
-class Published {
-  readonly context: ScenarioContext;
-  readonly good = new Set<string>();
-  readonly marks = new Map<string, string>();
-  readonly #namespace: string;
+type Published = ReturnType<typeof publishedIn>;
 
-  constructor(context: ScenarioContext, namespace: string) {
-    this.context = context;
-    this.#namespace = namespace;
-  }
-
-  /** Returns the defect of a pod: no sidecar, several marks, or a mark that is not expected. */
-  inspect(pod: Pod): PodDefect | undefined {
-    return recordedDefect(pod, this.marks, (mark) => this.good.has(mark));
-  }
-
-  async apply(mark: string): Promise<void> {
-    this.good.add(mark);
-    await applyObject(this.context.client, markedConfig(configName, mark, { webhook }));
-  }
-
-  /** Applies an invalid edit: one of two templates that do not parse, or an invalid mesh config. */
-  async applyInvalid(kind: number): Promise<void> {
-    const config = markedConfig(configName, 'broken', { webhook });
-    const { injection } = config.spec;
-    const broken = [
-      { templates: { sidecar: 'spec:\n  {{ if }}' } },
-      { templates: { sidecar: '{{ range .Values }}' } },
-      { meshConfig: { defaultConfig: { discoveryAddress: 'broken' } } },
-    ];
-    config.spec.injection = { ...injection, ...broken[kind % broken.length] };
-    await applyObject(this.context.client, config);
-  }
-
-  async waitFor(mark: string): Promise<string> {
-    await this.#waitForCondition('Ready', 'True');
-    // The API server uses a new path some ms later. With a frozen replica, dry runs may time out.
-    await waitFor(`pods to have the mark ${mark}`, async () => found(await this.podMark(), mark));
-    return this.path();
-  }
-
-  async waitForRefusal(): Promise<void> {
-    await this.#waitForCondition('TemplatesValid', 'False');
-  }
-
-  async #waitForCondition(type: string, status: 'True' | 'False'): Promise<void> {
-    const { client } = this.context;
+/** Applies edits of an InjectorConfig, and reads what is published for pods of a namespace. */
+function publishedIn(context: ScenarioContext, namespace: string) {
+  const { client } = context;
+  const good = new Set<string>();
+  /** The mark of each configuration that was seen in pods. */
+  const marks = new Map<string, string>();
+  const waitUntil = async (type: string, status: 'True' | 'False'): Promise<void> => {
     const { metadata } = await client.get(injectorConfigs, configName);
     await waitForCondition(client, configName, type, status, metadata.generation);
-  }
+  };
+  const podMark = async () => marksOf(await dryRun(client, barePod(namespace, 'probe'))).marks.join(' and ');
+  const path = async () => (await webhookOf(client, configName)).webhooks[0]?.clientConfig.service?.path ?? '';
+  return {
+    context,
+    marks,
+    podMark,
+    path,
 
-  async podMark(): Promise<string> {
-    return marksOf(await dryRun(this.context.client, barePod(this.#namespace, 'probe'))).marks.join(' and ');
-  }
+    /** Returns the defect of a pod: no sidecar, several marks, or a mark that is not expected. */
+    inspect: (pod: Pod): PodDefect | undefined => recordedDefect(pod, marks, (mark) => good.has(mark)),
 
-  async path(): Promise<string> {
-    const { webhooks } = await webhookOf(this.context.client, configName);
-    return webhooks[0]?.clientConfig.service?.path ?? '';
-  }
+    apply: async (mark: string): Promise<void> => {
+      good.add(mark);
+      await applyObject(client, markedConfig(configName, mark, { webhook }));
+    },
 
-  async reason(): Promise<string> {
-    const ready = await conditionOf(this.context.client, configName, 'WebhookReady');
-    return `${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
-  }
+    /** Applies an invalid edit: a template that does not parse, or an invalid mesh config. */
+    applyInvalid: async (kind: number): Promise<void> => {
+      const config = markedConfig(configName, 'broken', { webhook });
+      const { injection } = config.spec;
+      const broken = [
+        { templates: { sidecar: 'spec:\n  {{ if }}' } },
+        { templates: { sidecar: '{{ range .Values }}' } },
+        { meshConfig: { defaultConfig: { discoveryAddress: 'broken' } } },
+      ];
+      config.spec.injection = { ...injection, ...broken[kind % broken.length] };
+      await applyObject(client, config);
+    },
+
+    waitFor: async (mark: string): Promise<string> => {
+      await waitUntil('Ready', 'True');
+      // The API server uses a new path some ms later. With a frozen replica, dry runs may time out.
+      await waitFor(`pods to have the mark ${mark}`, async () => found(await podMark(), mark));
+      return path();
+    },
+
+    waitForRefusal: () => waitUntil('TemplatesValid', 'False'),
+
+    reason: async (): Promise<string> => {
+      const ready = await conditionOf(client, configName, 'WebhookReady');
+      return `${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
+    },
+  };
 }

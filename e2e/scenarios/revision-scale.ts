@@ -51,7 +51,7 @@ export const revisionScale: Scenario = {
     const flags: string[] = [];
     const replicas = await context.startReplicas({ webhooks: 1, controllers: 1, flags: () => flags });
     const readings: Reading[] = [];
-    const population = new Population(context.client, whole);
+    const population = populate(context.client, whole);
     for (const share of shares) {
       await population.growTo(share);
       readings.push(await read(context, replicas, population));
@@ -92,7 +92,7 @@ export const revisionScale: Scenario = {
 };
 
 async function read(context: ScenarioContext, replicas: Replicas, population: Population): Promise<Reading> {
-  const { scale } = population;
+  const scale = population.scale();
   const { client } = context;
   const audit = context.requireAudit();
   const [controller] = replicas.controllers;
@@ -298,58 +298,45 @@ function namespaceName(index: number): string {
   return `revision-scale-${index}`;
 }
 
-/** Creates InjectorConfigs, namespaces that use them, and pods, up to a growing size. */
-class Population {
-  readonly #client: ApiClient;
-  readonly #whole: Scale;
+type Population = ReturnType<typeof populate>;
+
+/**
+ * Creates InjectorConfigs, namespaces that use them, and pods, up to a growing size.
+ *
+ * @param whole the final size; each revision always has the same number of namespaces
+ */
+function populate(client: ApiClient, whole: Scale) {
   /** The number of pods, by index of the namespace. */
-  readonly #pods: number[] = [];
-  #current: Scale = { revisions: 0, namespaces: 0, pods: 0 };
-
-  /** @param whole the final size; each revision always has the same number of namespaces */
-  constructor(client: ApiClient, whole: Scale) {
-    this.#client = client;
-    this.#whole = whole;
-  }
-
-  get scale(): Scale {
-    return this.#current;
-  }
-
-  async growTo(share: number): Promise<void> {
-    const from = this.#current;
-    const part = (whole: number): number => Math.round(whole * share);
-    const { revisions, namespaces, pods } = this.#whole;
-    const to = { revisions: part(revisions), namespaces: part(namespaces), pods: part(pods) };
-    await many(from.revisions, to.revisions, 4, async (index) => {
-      await applyUntilReady(this.#client, smallConfig(revisionName(index)));
-    });
-    await many(from.namespaces, to.namespaces, 8, (index) =>
-      createNamespace(this.#client, namespaceName(index), { 'istio.io/rev': revisionName(this.revisionOf(index)) }),
-    );
-    await many(from.pods, to.pods, 16, async (index) => {
-      const namespace = index % to.namespaces;
-      const pod = barePod(namespaceName(namespace), `pod-${index}`);
-      await this.#client.create({ ...pod, spec: { ...pod.spec, ...neverScheduled } });
-      this.#pods[namespace] = this.podsIn(namespace) + 1;
-    });
-    this.#current = to;
-  }
-
-  revisionOf(namespace: number): number {
-    return Math.floor((namespace * this.#whole.revisions) / this.#whole.namespaces);
-  }
-
-  podsIn(namespace: number): number {
-    return this.#pods[namespace] ?? 0;
-  }
-
-  podsOf(revision: number): number {
-    return this.#pods.reduce((sum, pods, namespace) => sum + (this.revisionOf(namespace) === revision ? pods : 0), 0);
-  }
+  const counts: number[] = [];
+  let scale: Scale = { revisions: 0, namespaces: 0, pods: 0 };
+  const revisionOf = (namespace: number) => Math.floor((namespace * whole.revisions) / whole.namespaces);
+  const podsIn = (namespace: number) => counts[namespace] ?? 0;
+  return {
+    scale: () => scale,
+    revisionOf,
+    podsIn,
+    podsOf: (revision: number) =>
+      counts.reduce((sum, pods, namespace) => sum + (revisionOf(namespace) === revision ? pods : 0), 0),
+    growTo: async (share: number): Promise<void> => {
+      const part = (count: number): number => Math.round(count * share);
+      const to = { revisions: part(whole.revisions), namespaces: part(whole.namespaces), pods: part(whole.pods) };
+      await many(scale.revisions, to.revisions, 4, (index) =>
+        applyUntilReady(client, smallConfig(revisionName(index))),
+      );
+      await many(scale.namespaces, to.namespaces, 8, (index) =>
+        createNamespace(client, namespaceName(index), { 'istio.io/rev': revisionName(revisionOf(index)) }),
+      );
+      await many(scale.pods, to.pods, 16, async (index) => {
+        const namespace = index % to.namespaces;
+        await client.create(barePod(namespaceName(namespace), `pod-${index}`, { spec: neverScheduled }));
+        counts[namespace] = podsIn(namespace) + 1;
+      });
+      scale = to;
+    },
+  };
 }
 
-async function many(from: number, to: number, parallel: number, each: (index: number) => Promise<void>): Promise<void> {
+async function many(from: number, to: number, parallel: number, each: (index: number) => Promise<unknown>) {
   let next = from;
   const work = async (): Promise<void> => {
     while (next < to) await each(next++);

@@ -11,7 +11,7 @@ import { WorkerHandle } from '../harness/worker/worker-handle.ts';
 import { istioConfig, istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import type { AttackMethods, HostileReview } from './stall/attack-worker.ts';
 import { stallConfigs } from './stall/configs.ts';
-import { judgeStretch, LeaseRecord, MainThread, type StretchFigures, type Witnesses } from './stall/stretch.ts';
+import { judgeStretch, MainThread, recordLease, type StretchFigures, type Witnesses } from './stall/stretch.ts';
 
 const sizes = {
   short: { undisturbed: 8000, rounds: 2, limit: 60_000, walked: 6 },
@@ -56,7 +56,7 @@ export const stall: Scenario = {
         }),
       ),
     );
-    const lease = await LeaseRecord.open(context, installation.namespace, operator.process.name);
+    const lease = await recordLease(context, installation.namespace, operator.process.name);
     const thread = new MainThread(pid ?? 0);
     context.atEnd(() => thread.stop());
     const witnesses = { loads, audit, lease, standstill, thread };

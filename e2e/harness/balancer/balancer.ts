@@ -51,9 +51,8 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
       const isSo = async () => (await worker.call('inRotation')).sort().join(', ') === desired;
       await waitFor(`the balancer to use ${desired === '' ? 'no backend' : desired}`, isSo);
     },
-    waitUntilUsed: async (name: string): Promise<void> => {
-      await waitFor(`the balancer to use ${name}`, async () => (await worker.call('inRotation')).includes(name));
-    },
+    waitUntilUsed: (name: string) =>
+      waitFor(`the balancer to use ${name}`, async () => (await worker.call('inRotation')).includes(name)),
     /** Waits until the balancer drops a backend that froze at `time`. Counts its connections. */
     stuckOn: async (name: string, time: number): Promise<number> => {
       await deathToll(name, time);

@@ -13,11 +13,7 @@ export interface Plan {
 }
 
 /** A user resumes each step. */
-export const byPerson: Plan = {
-  name: 'by a user',
-  steps: [{ weight: 25 }, { weight: 60 }],
-  end: 'Promoted',
-};
+export const byPerson: Plan = { name: 'by a user', steps: [{ weight: 25 }, { weight: 60 }], end: 'Promoted' };
 
 /** One step, because after a webhook update the operator waits for seconds before restarts. */
 export const byOperator: Plan = {
@@ -37,11 +33,7 @@ export function aborted(pauseSeconds: number): Plan {
 }
 
 /** The canary pods crash. The operator restarts the two affected workloads one by one. */
-export const failing: Plan = {
-  name: 'to a revision whose pods crash',
-  steps: [{ weight: 15 }],
-  end: 'PodsFailing',
-};
+export const failing: Plan = { name: 'to a revision whose pods crash', steps: [{ weight: 15 }], end: 'PodsFailing' };
 
 export const minReadySeconds = 1;
 /** More than the number of workloads, so that a step needs new pods from its whole share. */

@@ -1,7 +1,8 @@
 import type { Condition } from '../../../src/api/kubernetes/kubernetes.ts';
+import { podCreations } from '../../harness/admissions.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import { makerOf, markDefect } from '../../harness/load/marked-config.ts';
-import { isPodCreation, refusedCreations } from '../../harness/lost-admissions.ts';
+import { refusedCreations } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { podsOf } from '../../harness/workloads.ts';
@@ -124,9 +125,7 @@ export class PodSightings {
   }
 
   #creations(): AuditEvent[] {
-    return this.#audit
-      .events()
-      .filter((event) => isPodCreation(event) && event.objectRef?.namespace === this.namespace);
+    return podCreations(this.#audit.events(), this.namespace);
   }
 }
 

@@ -195,9 +195,7 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
     return [
       [`${which} is deleted`, () => context.client.delete(objectOf('v1', 'Secret', name, namespace))],
       rewritten('is truncated', async () => ({ [crt]: half((await cluster.secret(name))?.[crt]) })),
-      rewritten('contains an unrelated key', async () => ({
-        [key]: (await foreignText())[key] ?? '',
-      })),
+      rewritten('contains an unrelated key', async () => ({ [key]: (await foreignText())[key] ?? '' })),
       rewritten('is replaced by data from an unrelated authority', foreignText),
       rewritten('contains a pair with another algorithm', async () => {
         const pair = await ellipticPair(names.service);

@@ -24,27 +24,32 @@ export interface HealthyFigures {
 }
 
 /** The normal load: pods through the API server, direct reviews, and mostly idle connections. */
-export class HealthyTraffic {
-  readonly #context: ScenarioContext;
-  readonly #namespace: string;
-  readonly #direct: readonly HealthyClient[];
-  readonly #kept: readonly HealthyClient[];
-  readonly #answers: string[] = [];
-  #number = 0;
+export function healthyTraffic({ client: api }: ScenarioContext, namespace: string, address: ReviewTarget) {
+  const direct = Array.from({ length: directClients }, () => new HealthyClient(address));
+  const kept = Array.from({ length: keptClients }, () => new HealthyClient(address));
+  const answers: string[] = [];
+  let number = 0;
 
-  constructor(context: ScenarioContext, namespace: string, address: ReviewTarget) {
-    this.#context = context;
-    this.#namespace = namespace;
-    this.#direct = Array.from({ length: directClients }, () => new HealthyClient(address));
-    this.#kept = Array.from({ length: keptClients }, () => new HealthyClient(address));
-  }
+  /** Posts a review with a new pod. */
+  const postNew = async (client: HealthyClient): Promise<void> => {
+    const answer = await client.post(new Materials(++number).healthyText());
+    if (!answer.includes('"allowed":true') || !answer.includes('"patchType":"JSONPatch"'))
+      throw new Error(`a healthy review was not injected: ${answer.slice(0, 300)}`);
+  };
 
-  /** The number of connections that the server closed: those beyond one per client. */
-  get reopened(): number {
-    return [...this.#direct, ...this.#kept].reduce((sum, { opened }) => sum + Math.max(opened - 1, 0), 0);
-  }
+  /** Posts the same review again. Requires the same answer, byte for byte. */
+  const postSame = async (client: HealthyClient, index: number): Promise<void> => {
+    const answer = await client.post(new Materials(0x70000000 + index).healthyText());
+    if ((answers[index] ??= answer) !== answer)
+      throw new Error(`the same review got a different answer: ${answer.slice(0, 300)}`);
+  };
 
-  async measure(until: Promise<unknown>): Promise<HealthyFigures> {
+  const createPod = async (): Promise<void> => {
+    const stored = await dryRun(api, barePod(namespace, `healthy-${++number}`));
+    if (!runningContainers(stored).includes('istio-proxy')) throw new Error('a pod was stored without its sidecar');
+  };
+
+  const measure = async (until: Promise<unknown>): Promise<HealthyFigures> => {
     const figures = { direct: [] as number[], apiServer: [] as number[], failures: [] as string[] };
     const end = new AbortController();
     setMaxListeners(0, end.signal);
@@ -61,37 +66,23 @@ export class HealthyTraffic {
       }
     };
     const loops = [
-      ...this.#direct.map((client) => repeat(pauses.direct, figures.direct, () => this.#postNew(client))),
-      repeat(pauses.apiServer, figures.apiServer, () => this.#createPod()),
-      ...this.#kept.map((client, index) => repeat(pauses.kept, undefined, () => this.#postSame(client, index))),
+      ...direct.map((client) => repeat(pauses.direct, figures.direct, () => postNew(client))),
+      repeat(pauses.apiServer, figures.apiServer, createPod),
+      ...kept.map((client, index) => repeat(pauses.kept, undefined, () => postSame(client, index))),
     ];
     await until.finally(() => end.abort());
     await Promise.all(loops);
     return figures;
-  }
+  };
 
-  close(): void {
-    for (const { agent } of [...this.#direct, ...this.#kept]) agent.destroy();
-  }
-
-  /** Posts a review with a new pod. */
-  async #postNew(client: HealthyClient): Promise<void> {
-    const answer = await client.post(new Materials(++this.#number).healthyText());
-    if (!answer.includes('"allowed":true') || !answer.includes('"patchType":"JSONPatch"'))
-      throw new Error(`a healthy review was not injected: ${answer.slice(0, 300)}`);
-  }
-
-  /** Posts the same review again. Requires the same answer, byte for byte. */
-  async #postSame(client: HealthyClient, index: number): Promise<void> {
-    const answer = await client.post(new Materials(0x70000000 + index).healthyText());
-    if ((this.#answers[index] ??= answer) !== answer)
-      throw new Error(`the same review got a different answer: ${answer.slice(0, 300)}`);
-  }
-
-  async #createPod(): Promise<void> {
-    const stored = await dryRun(this.#context.client, barePod(this.#namespace, `healthy-${++this.#number}`));
-    if (!runningContainers(stored).includes('istio-proxy')) throw new Error('a pod was stored without its sidecar');
-  }
+  return {
+    measure,
+    /** The number of connections that the server closed: those beyond one per client. */
+    reopened: () => [...direct, ...kept].reduce((sum, { opened }) => sum + Math.max(opened - 1, 0), 0),
+    close: () => {
+      for (const { agent } of [...direct, ...kept]) agent.destroy();
+    },
+  };
 }
 
 export function summarise({ direct, apiServer, failures }: HealthyFigures): Figures {

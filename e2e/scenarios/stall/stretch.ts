@@ -75,25 +75,24 @@ interface LeaseFigures {
   readonly longestGap: number;
 }
 
+export type LeaseRecord = Awaited<ReturnType<typeof recordLease>>;
+
 /** Records every version of the leader's Lease with a watch. */
-export class LeaseRecord {
-  readonly #seen: { holder: string; renewedAt: number; transitions: number }[] = [];
-
-  static async open(context: ScenarioContext, namespace: string, holder: string): Promise<LeaseRecord> {
-    const record = new LeaseRecord();
-    const name = await waitFor('the leader to hold its Lease', async () => {
-      const { items } = await context.client.listAll<Lease>(leases, { namespace });
-      const held = items.find(({ spec }) => spec?.leaseTransitions !== undefined && spec.holderIdentity === holder);
-      return held?.metadata.name;
-    });
-    await follow(context, leases, { namespace, fieldSelector: `metadata.name=${name}` }, (lease) => {
-      record.#note(lease);
-    });
-    return record;
-  }
-
-  between(from: number, to: number): LeaseFigures {
-    const known = this.#seen.filter(({ renewedAt }) => renewedAt <= to);
+export async function recordLease(context: ScenarioContext, namespace: string, holder: string) {
+  const seen: { holder: string; renewedAt: number; transitions: number }[] = [];
+  const name = await waitFor('the leader to hold its Lease', async () => {
+    const { items } = await context.client.listAll<Lease>(leases, { namespace });
+    const held = items.find(({ spec }) => spec?.leaseTransitions !== undefined && spec.holderIdentity === holder);
+    return held?.metadata.name;
+  });
+  const selected = { namespace, fieldSelector: `metadata.name=${name}` };
+  await follow(context, leases, selected, ({ spec = {} }: Lease) => {
+    const renewedAt = Date.parse(spec.renewTime ?? '');
+    if (seen.at(-1)?.renewedAt === renewedAt) return;
+    seen.push({ holder: spec.holderIdentity ?? '', renewedAt, transitions: spec.leaseTransitions ?? 0 });
+  });
+  const between = (from: number, to: number): LeaseFigures => {
+    const known = seen.filter(({ renewedAt }) => renewedAt <= to);
     const before = known.findLast(({ renewedAt }) => renewedAt <= from);
     const within = known.filter(({ renewedAt }) => renewedAt > from);
     const all = before === undefined ? within : [before, ...within];
@@ -105,14 +104,8 @@ export class LeaseRecord {
       renewals: within.length,
       longestGap: Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time))),
     };
-  }
-
-  #note({ spec = {} }: Lease): void {
-    const { holderIdentity = '', renewTime = '', leaseTransitions = 0 } = spec;
-    const renewedAt = Date.parse(renewTime);
-    if (this.#seen.at(-1)?.renewedAt === renewedAt) return;
-    this.#seen.push({ holder: holderIdentity, renewedAt, transitions: leaseTransitions });
-  }
+  };
+  return { between };
 }
 
 /** The time between two samples, in milliseconds. */
