@@ -8,7 +8,7 @@ import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { deployment } from '../harness/workloads.ts';
-import { hasFailed, hasSidecar, isHeld, job, jobs, podName, podsIn } from './hold/held-workloads.ts';
+import { hasFailed, hasSidecar, isHeld, job, jobs, objectName, podsIn } from './hold/held-workloads.ts';
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'survivor';
@@ -82,7 +82,7 @@ async function recover(
   await replicas.waitUntilServing();
   const areInjected = async () => {
     const wrong = (await podsIn(context, namespace)).filter((pod) => isHeld(pod) || !hasSidecar(pod, name));
-    return killed.length > 0 && none(wrong.map(podName));
+    return killed.length > 0 && none(wrong.map(objectName));
   };
   const statement = 'the leader was killed: every pod has its sidecar, and none is held';
   await context.check(statement, areInjected, { timeout: 120_000 });
@@ -98,7 +98,7 @@ async function recover(
   });
   await context.checkNow(`${what}: no pod that was separated from its Job is left`, async () => {
     const left = (await podsIn(context, namespace)).filter((pod) => pod.metadata.annotations?.[replacingAnnotation]);
-    return none(left.map(podName));
+    return none(left.map(objectName));
   });
   await replicas.waitForLeader();
   return killed;

@@ -13,7 +13,7 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { none } from '../harness/wait-for.ts';
 import { deletePods, deployment } from '../harness/workloads.ts';
-import { gatesOf, hasSidecar, isHeld, podName, podsIn } from './hold/held-workloads.ts';
+import { gatesOf, hasSidecar, isHeld, objectName, podsIn } from './hold/held-workloads.ts';
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'switched';
@@ -83,8 +83,8 @@ async function recreateChanged(context: ScenarioContext) {
   const stop = repeat(async (pause) => {
     await pause(roundMs);
     for (const pod of await podsIn(context, namespace)) {
-      seen.add(podName(pod));
-      if (isOf(pod, 'gets') && isBare(pod)) bare.add(podName(pod));
+      seen.add(objectName(pod));
+      if (isOf(pod, 'gets') && isBare(pod)) bare.add(objectName(pod));
     }
     await deletePods(client, namespace);
   });
@@ -94,7 +94,7 @@ async function recreateChanged(context: ScenarioContext) {
     await context.checkNow('each pod that got the label from another webhook was injected', () => none([...bare]));
     await context.check('each pod that lost the label runs, and none is held', async () => {
       const found = await podsIn(context, namespace);
-      return found.length === 6 && none(found.filter(isWaiting).map(podName));
+      return found.length === 6 && none(found.filter(isWaiting).map(objectName));
     });
     return seen.size;
   };
@@ -123,7 +123,7 @@ async function checkDead(context: ScenarioContext, replicas: Replicas): Promise<
   const isReleased = (workload: string, when: string): Promise<true> =>
     context.check(`${when}, all pods of ${workload} run without a sidecar, and none is held`, async () => {
       const found = await podsWith(workload);
-      return found.length === 5 && none(found.filter(isWaiting).map(podName));
+      return found.length === 5 && none(found.filter(isWaiting).map(objectName));
     });
   await held('first');
   await checkLateLabel(context);
@@ -154,7 +154,7 @@ async function checkDead(context: ScenarioContext, replicas: Replicas): Promise<
   await injector(undefined, 'uninstall', '--yes', '--timeout', '5');
   await context.check('after injector uninstall, no policy is left', async () => {
     const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy');
-    return none((await client.listAll(kind)).items.map(podName));
+    return none((await client.listAll(kind)).items.map(objectName));
   });
 }
 

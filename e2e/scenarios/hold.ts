@@ -15,7 +15,7 @@ import {
   isHeld,
   job,
   jobs,
-  podName,
+  objectName,
   podsIn,
   workloads,
 } from './hold/held-workloads.ts';
@@ -123,7 +123,7 @@ async function createHeld(
 async function checkRecovered(context: ScenarioContext, namespace: string, held: number, when: string) {
   const started = Date.now();
   const standstill = context.standstill();
-  const noneIsHeld = async () => none((await podsIn(context, namespace)).filter(isHeld).map(podName));
+  const noneIsHeld = async () => none((await podsIn(context, namespace)).filter(isHeld).map(objectName));
   await context.check(`${when}, no pod is held any more`, noneIsHeld, { timeout: 180_000 });
   const took = Date.now() - started;
   const allowed = recoveryMs + (await standstill.between(started, Date.now()));
@@ -131,7 +131,7 @@ async function checkRecovered(context: ScenarioContext, namespace: string, held:
   await context.checkNow(statement, () => took <= allowed);
   await checkNoneBare(context, namespace, when);
   await context.checkNow(`${when}, no Job has failed, and no failed pod is counted`, async () =>
-    none((await context.client.listAll(jobs, { namespace })).items.filter(hasFailed).map(podName)),
+    none((await context.client.listAll(jobs, { namespace })).items.filter(hasFailed).map(objectName)),
   );
   await context.check(`${when}, every workload is complete`, async () => none(await incomplete(context, namespace)));
   return took;
@@ -140,7 +140,7 @@ async function checkRecovered(context: ScenarioContext, namespace: string, held:
 function checkNoneBare(context: ScenarioContext, namespace: string, when: string): Promise<true> {
   return context.checkNow(`${when}: no pod without its sidecar is scheduled`, async () => {
     const all = await podsIn(context, namespace);
-    return none(all.filter((pod) => pod.spec.nodeName !== undefined && !hasSidecar(pod, name)).map(podName));
+    return none(all.filter((pod) => pod.spec.nodeName !== undefined && !hasSidecar(pod, name)).map(objectName));
   });
 }
 
@@ -160,14 +160,14 @@ async function incomplete({ client }: ScenarioContext, namespace: string): Promi
     for (const each of items) {
       const { replicas = each.status?.desiredNumberScheduled } = each.spec;
       const ready = each.status?.readyReplicas ?? each.status?.numberReady ?? 0;
-      if (ready !== replicas) lacking.push(`${kind} ${podName(each)}: ${ready} of ${replicas ?? 0}`);
+      if (ready !== replicas) lacking.push(`${kind} ${objectName(each)}: ${ready} of ${replicas ?? 0}`);
     }
   }
   const { items } = await client.listAll<Counted>(jobs, { namespace });
   for (const each of items) {
     const { succeeded = 0 } = each.status ?? {};
     const isEndless = each.metadata.name === 'running';
-    if (!isEndless && succeeded !== each.spec.completions) lacking.push(`Job ${podName(each)}: ${succeeded}`);
+    if (!isEndless && succeeded !== each.spec.completions) lacking.push(`Job ${objectName(each)}: ${succeeded}`);
   }
   return lacking;
 }

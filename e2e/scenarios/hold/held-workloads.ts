@@ -80,7 +80,7 @@ export function isHeld(pod: Pod): boolean {
   return gatesOf(pod).length > 0;
 }
 
-export function podName({ metadata }: Pick<Pod, 'metadata'>): string {
+export function objectName({ metadata }: Pick<KubernetesObject, 'metadata'>): string {
   return metadata.name ?? '';
 }
 
