@@ -111,7 +111,7 @@ interface Benign {
 
 const known = new WeakMap<Injector, Map<string, Benign[]>>();
 
-/** Yields the results of combinations of harmless or absent values, those without absent ones first. */
+/** Yields the results of combinations of harmless or absent values, the complete ones first. */
 function* benignResults(injector: Injector, fields: readonly AuthorField[]): Generator<InjectionResult> {
   const byFields = known.get(injector) ?? new Map<string, Benign[]>();
   known.set(injector, byFields);
