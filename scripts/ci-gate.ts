@@ -1,6 +1,7 @@
 /**
  * Runs .ci/run in a clean clone, and writes docs/measurements/ci.json: the seconds of the whole
- * run, and of all steps and scenarios. If ../shared exists, a copy of it lies beside the clone.
+ * run, and of all steps and scenarios. If ../shared exists, a copy of it lies beside the clone. The
+ * clone of a run that fails is kept, for its logs.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,5 +54,6 @@ try {
   console.log(summary);
   process.exitCode = status ?? 1;
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  if (process.exitCode === 0) rmSync(folder, { recursive: true, force: true });
+  else console.log(`the clone and its logs: ${folder}`);
 }
