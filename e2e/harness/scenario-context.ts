@@ -192,8 +192,13 @@ export class ScenarioContext {
     return this.#operators.map(({ process }) => process.logTail(25, isWanted)).join('\n');
   }
 
+  /** Ends what the scenario runs beside the cluster; also called if the run is interrupted. */
+  async end(): Promise<void> {
+    await Promise.all(this.#endings.splice(0).map((end) => end()));
+  }
+
   async finish(): Promise<void> {
-    await Promise.all(this.#endings.map((end) => end()));
+    await this.end();
     await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
     const objects = this.#installations.flatMap((each) => each.objects);

@@ -73,66 +73,65 @@ export const readme: Scenario = {
       await context.checkNow(statement, () => none(isWrong ? [`${said.code}: ${said.text.slice(-500)}`] : []));
       return said.text;
     };
-    try {
-      await runInShell(`node ${paths.injector} status`, exported);
-      const before = requests().length;
-      const recorded = 'negative control: the audit log records the requests of injector status';
-      await context.checkNow(recorded, () => before > 0);
-
-      const text = readFileSync(join(copy, 'README.md'), 'utf8');
-      const [alias = ''] = /alias injector="[^"]+"/.exec(text) ?? [];
-      const blocks = [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].filter(([, language]) => language === '');
-      const printed: string[] = [];
-      for (const line of blocks.flatMap(([, , block = '']) => block.trim().split('\n'))) {
-        // `make test` would run this scenario again. CI runs `make test` separately.
-        if (line.startsWith('make test') && context.size === 'short') continue;
-        // make prints the commands that it runs, and stops when a command fails.
-        if (printed.includes(line)) {
-          await context.checkNow(`'${line}' works`, () => existsSync(join(copy, 'node_modules')));
-          continue;
-        }
-        const usesCluster = /^(?:injector|kubectl) /.test(line);
-        const environment = usesCluster ? { ...exported, KUBECONFIG: cluster.kubeconfig } : exported;
-        const runLine = async () => {
-          printed.push(...(await run(`'${line}' works`, line, ofReadme, alias, environment)).split('\n'));
-        };
-        if (!line.startsWith('injector install')) {
-          await runLine();
-        } else {
-          const installation = await installChart(cluster, 'sidecar-injector-system', {}, runLine);
-          const { seed } = context;
-          const replicas = await Replicas.start(cluster, installation, { webhooks: 1, controllers: 1, seed });
-          context.atEnd(() => replicas.stop());
-        }
-        if (line.startsWith('kubectl apply')) await waitForCondition(client, 'default', 'Ready', 'True');
-      }
-
-      const shown: Expected = [['KEEP=1', /sleep-\S+ +2\/2 +Running/]];
-      await run('the first demo shows an injected pod', 'KEEP=1 make demo', shown);
-      const same: Expected = [['KEEP=1', /the control plane at .*, which runs until `make down`/]];
-      const second = await run('the second demo uses the same cluster', 'KEEP=1 make demo', same);
-      const [, list = ''] = second.split('Try more');
-      const lines = [...list.matchAll(/^ {3}(.*)$/gm)].map(([, line = '']) => line);
-      await context.checkNow('the list contains each expected command once', () =>
-        ofDemo.every(([command]) => lines.filter((line) => line.startsWith(command)).length === 1),
-      );
-      const isSetting = (line: string): boolean => /^(?:export|alias) /.test(line);
-      const setup = lines.filter(isSetting).join('\n');
-      for (const line of lines.filter((each) => !isSetting(each)))
-        await run(`the printed command works: ${line}`, line, ofDemo, setup);
-      await context.checkNow('no directory of the demo remains', () => !existsSync(standing));
-
-      for (const target of [...targets, ...(context.size === 'full' ? longTargets : [])]) {
-        await run(`make ${target} exits with 0`, `make ${target}`, []);
-        await context.checkNow(`make ${target} sends no request to the cluster that KUBECONFIG names`, () =>
-          none(requests().slice(before)),
-        );
-      }
-      await context.check('no process of the copy remains', () => spawnSync('pgrep', ['-f', copy]).status === 1);
-    } finally {
+    context.atEnd(async () => {
       if (existsSync(standing)) await runInShell('make down', exported, { folder: copy });
       for (const folder of [copy, programs]) rmSync(folder, { recursive: true });
+    });
+    await runInShell(`node ${paths.injector} status`, exported);
+    const before = requests().length;
+    const recorded = 'negative control: the audit log records the requests of injector status';
+    await context.checkNow(recorded, () => before > 0);
+
+    const text = readFileSync(join(copy, 'README.md'), 'utf8');
+    const [alias = ''] = /alias injector="[^"]+"/.exec(text) ?? [];
+    const blocks = [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].filter(([, language]) => language === '');
+    const printed: string[] = [];
+    for (const line of blocks.flatMap(([, , block = '']) => block.trim().split('\n'))) {
+      // `make test` would run this scenario again. CI runs `make test` separately.
+      if (line.startsWith('make test') && context.size === 'short') continue;
+      // make prints the commands that it runs, and stops when a command fails.
+      if (printed.includes(line)) {
+        await context.checkNow(`'${line}' works`, () => existsSync(join(copy, 'node_modules')));
+        continue;
+      }
+      const usesCluster = /^(?:injector|kubectl) /.test(line);
+      const environment = usesCluster ? { ...exported, KUBECONFIG: cluster.kubeconfig } : exported;
+      const runLine = async () => {
+        printed.push(...(await run(`'${line}' works`, line, ofReadme, alias, environment)).split('\n'));
+      };
+      if (!line.startsWith('injector install')) {
+        await runLine();
+      } else {
+        const installation = await installChart(cluster, 'sidecar-injector-system', {}, runLine);
+        const { seed } = context;
+        const replicas = await Replicas.start(cluster, installation, { webhooks: 1, controllers: 1, seed });
+        context.atEnd(() => replicas.stop());
+      }
+      if (line.startsWith('kubectl apply')) await waitForCondition(client, 'default', 'Ready', 'True');
     }
+
+    const shown: Expected = [['KEEP=1', /sleep-\S+ +2\/2 +Running/]];
+    await run('the first demo shows an injected pod', 'KEEP=1 make demo', shown);
+    const same: Expected = [['KEEP=1', /the control plane at .*, which runs until `make down`/]];
+    const second = await run('the second demo uses the same cluster', 'KEEP=1 make demo', same);
+    const [, list = ''] = second.split('Try more');
+    const lines = [...list.matchAll(/^ {3}(.*)$/gm)].map(([, line = '']) => line);
+    await context.checkNow('the list contains each expected command once', () =>
+      ofDemo.every(([command]) => lines.filter((line) => line.startsWith(command)).length === 1),
+    );
+    const isSetting = (line: string): boolean => /^(?:export|alias) /.test(line);
+    const setup = lines.filter(isSetting).join('\n');
+    for (const line of lines.filter((each) => !isSetting(each)))
+      await run(`the printed command works: ${line}`, line, ofDemo, setup);
+    await context.checkNow('no directory of the demo remains', () => !existsSync(standing));
+
+    for (const target of [...targets, ...(context.size === 'full' ? longTargets : [])]) {
+      await run(`make ${target} exits with 0`, `make ${target}`, []);
+      await context.checkNow(`make ${target} sends no request to the cluster that KUBECONFIG names`, () =>
+        none(requests().slice(before)),
+      );
+    }
+    await context.check('no process of the copy remains', () => spawnSync('pgrep', ['-f', copy]).status === 1);
     return `${context.passed} checks of the README, the demo and make targets`;
   },
 };

@@ -15,6 +15,7 @@ const report = (line: string): void => {
   announce('line', line);
 };
 const open = new Set<Cluster>();
+let running: ScenarioContext | undefined;
 let shared: Cluster | undefined;
 
 async function start(): Promise<Cluster> {
@@ -31,6 +32,7 @@ async function stop(cluster: Cluster, keepsLogs: boolean): Promise<void> {
 
 async function runScenario(scenario: Scenario, cluster: Cluster, rights: RightsUsed): Promise<Outcome> {
   const context = new ScenarioContext(cluster, scenario.name, options, rights, report);
+  running = context;
   const [started, before] = [Date.now(), cpuSecondsOf('self')];
   report(`${scenario.name}: ${scenario.about}`);
   let figures = 'FAILED';
@@ -76,6 +78,7 @@ const methods = {
     return outcome;
   },
   async stop(keepsLogs: boolean): Promise<void> {
+    await running?.end();
     await Promise.all([...open].map((cluster) => stop(cluster, keepsLogs)));
   },
 };
