@@ -1,5 +1,5 @@
 /**
- * Runs the steps of `make test` (at most ten minutes); with `--all` all steps (`make test-all`);
+ * Runs the steps of `make test` (five minutes); with `--all` all steps (`make test-all`);
  * with `--rest` the steps that `make test` lacks; with `--without-cluster` those that need no Go.
  * Prints a line per step, the ten slowest, and the totals. The output of each step, and the wall
  * and CPU seconds of all steps, scenarios and test files (accounts.jsonl), go to .build/test.
