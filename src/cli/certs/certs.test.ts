@@ -46,7 +46,7 @@ describe('injector certs', () => {
       assert.equal(trusted[1], old[0]?.fingerprint);
     });
 
-    it('prints a Secret', async () => {
+    it('prints a Secret, and writes no file', async () => {
       const secret = parse((await create('--secret', 'x')).out) as Record<string, unknown>;
       const { apiVersion, kind, metadata, type } = secret;
       assert.deepEqual(
@@ -58,7 +58,12 @@ describe('injector certs', () => {
           type: 'kubernetes.io/tls',
         },
       );
-      assert.deepEqual(Object.keys(secret['data'] as object), ['ca.crt', 'tls.crt', 'tls.key']);
+      const data = secret['data'] as Record<string, string>;
+      assert.deepEqual(Object.keys(data), ['ca.crt', 'tls.crt', 'tls.key']);
+      for (const [file, text] of Object.entries(data)) {
+        assert.match(Buffer.from(text, 'base64').toString(), /^-----BEGIN /);
+        assert.throws(() => statSync(file), `--secret wrote ${file}`);
+      }
     });
 
     const rows: [string, string[], RegExp][] = [

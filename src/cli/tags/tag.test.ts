@@ -84,7 +84,9 @@ describe('injector tag', () => {
     });
 
     const blue = { operatorClass: 'blue' };
-    const refusals: [string, string, RegExp, number, (() => void)?][] = [
+    const webhook = { selection: 'Custom', namespaceSelector: { matchLabels: { 'istio.io/rev': 'x' } } };
+    const odd = (): unknown => cluster.addRevision('odd', { webhook });
+    const refusals: [string, string, RegExp, number, (() => unknown)?][] = [
       ['a tag with the name of a revision', 'set 1-25 -r 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
       [
         'an unknown revision',
@@ -101,6 +103,7 @@ describe('injector tag', () => {
       ["default's flag for another tag", 'set x -r 1-25 --auto-inject-namespaces', /only on tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
+      ['custom selectors for a tag in use', 'set prod -r odd --overwrite', /odd has custom selectors/, 1, odd],
       ['a new class', 'set prod -r 1-25 --overwrite', /operator class default, .* to blue/, 1, spec('1-25', blue)],
     ];
     for (const [title, argv, message, status, prepare] of refusals) {
@@ -116,8 +119,7 @@ describe('injector tag', () => {
 
     describe('with an InjectorConfig whose custom selectors overlap', () => {
       beforeEach(() => {
-        const namespaceSelector = { matchLabels: { 'istio.io/rev': 'x' } };
-        cluster.addRevision('odd', { webhook: { selection: 'Custom', namespaceSelector } });
+        odd();
         cluster.memory.writes.length = 0;
       });
 
@@ -139,8 +141,9 @@ describe('injector tag', () => {
         [undefined, 2],
       ] as const) {
         it(`changes nothing when the answer is ${answer ?? 'missing'}`, async () => {
-          const { out, code } = await tag('set x -r 1-25', answer);
+          const { errors, out, code } = await tag('set x -r 1-25', answer);
           assert.deepEqual([out, code], ['', status]);
+          if (answer === undefined) assert.match(errors, /cannot ask .* without a terminal: use -y to agree/);
           assert.deepEqual(cluster.changes, []);
         });
       }

@@ -158,6 +158,7 @@ describe('CertificateSecretProvider', () => {
     await fixture.install('blue', { certificate });
     await fixture.passes();
     const other = await fixture.pair('other-service');
+    const truncated = { ...good, certificatePem: good.certificatePem.slice(0, good.certificatePem.length / 2) };
     const short = await fixture.pair('sidecar-injector-blue', hour);
     fixture.clock.sleep(2 * hour);
     const counted: string[] = [];
@@ -173,7 +174,8 @@ describe('CertificateSecretProvider', () => {
       ],
       [() => fixture.give({ ...good, caPem: other.caPem }), /^False\/Untrusted: .*, key ca\.crt: /],
       [() => fixture.give(short), /^False\/Expired: .*Secret injection\/own, key tls\.crt: .*; replace it with/],
-      [() => fixture.give({ ...good, certificatePem: 'x' }), /^False\/Unreadable: .*, key tls\.crt: /],
+      [() => fixture.give(truncated), /^False\/Unreadable: .*Secret injection\/own, key tls\.crt: /],
+      [() => fixture.give(good, 'tls.key'), /^False\/KeyMissing: .*Secret injection\/own lacks tls\.key; it needs/],
       [() => fixture.give(good, 'ca.crt'), /^False\/KeyMissing: .*Secret injection\/own lacks ca\.crt; it needs/],
       [() => fixture.takeAway(), /^False\/SecretMissing: /],
     ];
