@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { injectorConfig, template } from '../testdata/operator-fixture.ts';
 import { ProcessCluster } from '../testdata/operator-process.ts';
 import { revisionTag } from './testdata/tag-fixture.ts';
@@ -35,8 +36,10 @@ describe('tags in a running operator', () => {
   it('publish when their revision appears, follow its configuration, move, and are removed', async () => {
     cluster.put('revisiontags', revisionTag('prod', 'old'));
     await says('revisiontags', 'prod', 'False/UnknownRevision');
+    assert.equal(cluster.webhook('tag-prod'), undefined);
     cluster.put('injectorconfigs', injectorConfig('old'));
     await pointsTo('tag-prod', 'old');
+    await says('revisiontags', 'prod', 'True/Published');
     const first = path('tag-prod');
     edit('injectorconfigs', 'old', rendering(template('two')));
     await cluster.until(() => path('tag-prod') !== first);
