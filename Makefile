@@ -28,7 +28,7 @@ demo-quick: build ## show a pod before and after injection, with this machine's 
 test: install ## run types, lint, layers, unit and golden tests, and core scenarios on a real API server
 	@$(NODE) scripts/test.ts
 
-test-all: install ## run all tests: make test, all scenarios, and short versions of the gates (45 minutes)
+test-all: install ## run all tests: make test, all scenarios, and short versions of the gates (30 minutes)
 	@$(NODE) scripts/test.ts --all
 
 test-rest: install
