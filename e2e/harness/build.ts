@@ -2,8 +2,7 @@
  * Builds the programs that scenarios need: the control plane (e2e/controlplane), kubectl, helm and
  * others. All clones share the programs, which are in the user's cache folder under a digest of
  * their inputs; .build/bin links to them. The harness builds the control plane before it starts a
- * cluster. `node --import ./scripts/typescript/register.js e2e/harness/build.ts` does the same, and
- * with `--all`, it also builds the other programs.
+ * cluster. `node --import ./scripts/typescript/register.js e2e/harness/build.ts` does the same.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +24,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
 import { promisify } from 'node:util';
-import { paths, repository } from './paths.ts';
+import { paths } from './paths.ts';
 import { printFailure } from './print-failure.ts';
 
 const run = promisify(execFile);
@@ -144,18 +143,6 @@ export async function buildProgram(name: keyof typeof programs, report: (line: s
   return join(paths.binaries, name);
 }
 
-/** Builds all programs one after another, because each build uses all cores. */
-async function buildAll(report: (line: string) => void): Promise<void> {
-  await buildBinaries(report);
-  await buildKubectl(report);
-  await findHelm(report);
-  for (const name of Object.keys(programs) as (keyof typeof programs)[])
-    if (name !== 'helm') await buildProgram(name, report);
-  // Fill Go's cache for the comparisons with Go and Istio.
-  for (const name of ['template-recorder', 'istio-recorder'])
-    await run('go', ['build', '-o', '/dev/null', '.'], { cwd: join(repository, 'scripts', name) });
-}
-
 /** Returns how to call helm: from the PATH, or else the built program. */
 export async function findHelm(report: (line: string) => void): Promise<string> {
   const found = await run('helm', ['version']).catch(() => undefined);
@@ -221,8 +208,7 @@ async function goToolchain(): Promise<string> {
 }
 
 if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
-  const build = process.argv.includes('--all') ? buildAll : buildBinaries;
-  await build(console.log).catch((error: unknown) => (process.exitCode = printFailure(error)));
+  await buildBinaries(console.log).catch((error: unknown) => (process.exitCode = printFailure(error)));
 }
 
 /**

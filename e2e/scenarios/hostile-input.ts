@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
 import { hostileClasses } from '../../src/server/testdata/hostile/classes.ts';
+import { hostileTemplate } from '../../src/server/testdata/hostile/materials.ts';
 import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { quantile } from '../harness/quantile.ts';
@@ -126,37 +127,7 @@ export const hostileInput: Scenario = {
   },
 };
 
-/** A small proxy template that reads labels, annotations and containers. */
-const targetConfig = injectorConfig('hostile-target', {
-  injection: {
-    templates: {
-      sidecar: `
-spec:
-  initContainers:
-  - name: istio-init
-    image: example.com/init:1
-    args: [{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeOutboundIPRanges" "*" | quote }}]
-  containers:
-  - name: istio-proxy
-    image: example.com/proxy:1
-    args:
-    - --concurrency
-    - {{ .ProxyConfig.Concurrency | default 2 | quote }}
-    {{- range .Spec.Containers }}
-    - {{ .Name | quote }}
-    {{- end }}
-    env:
-    - name: NOTE
-      value: {{ annotation .ObjectMeta "example.com/guard-note" "none" | quote }}
-    - name: APP
-      value: {{ index .ObjectMeta.Labels "app" | quote }}
-    - name: CONTAINERS
-      value: {{ len .Spec.Containers | quote }}
-    command: [proxy]
-`,
-    },
-  },
-});
+const targetConfig = injectorConfig('hostile-target', { injection: { templates: { sidecar: hostileTemplate } } });
 
 /** Checks the outcomes of all classes, the number of requests, and how many are distinct. */
 async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {

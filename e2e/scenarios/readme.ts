@@ -75,7 +75,8 @@ export const readme: Scenario = {
     };
     context.atEnd(async () => {
       if (existsSync(standing)) await runInShell('make down', exported, { folder: copy });
-      for (const folder of [copy, programs]) rmSync(folder, { recursive: true });
+      // A command that was interrupted may still write.
+      for (const folder of [copy, programs]) rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 500 });
     });
     await runInShell(`node ${paths.injector} status`, exported);
     const before = requests().length;

@@ -78,8 +78,11 @@ const methods = {
     return outcome;
   },
   async stop(keepsLogs: boolean): Promise<void> {
-    await running?.end();
-    await Promise.all([...open].map((cluster) => stop(cluster, keepsLogs)));
+    try {
+      await running?.end();
+    } finally {
+      await Promise.all([...open].map((cluster) => stop(cluster, keepsLogs)));
+    }
   },
 };
 export type QueueMethods = typeof methods;

@@ -11,7 +11,7 @@ import { revisionRoute } from '../../server/admission/pod-routes.ts';
 import { validateRoute } from '../../server/admission/validate-route.ts';
 import { hostileClasses } from '../../server/testdata/hostile/classes.ts';
 import { HostileClient, openTls } from '../../server/testdata/hostile/client.ts';
-import { Materials, type HostileTarget } from '../../server/testdata/hostile/materials.ts';
+import { hostileTemplate, Materials, type HostileTarget } from '../../server/testdata/hostile/materials.ts';
 import { answeredReview } from '../../server/testdata/reviews.ts';
 import { postHead, serverName, startTestServer } from '../../server/testdata/test-server.ts';
 import { mainThreadLimits } from '../../server/worker/limits.ts';
@@ -29,26 +29,6 @@ const slowConnections = 30;
 const silentConnections = 20;
 const healthyConnections = 5;
 
-/** Reads labels, annotations, containers and the pod's ProxyConfig. */
-const template = `
-spec:
-  initContainers:
-  - name: istio-init
-    image: example.com/init:1
-    args: [{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeOutboundIPRanges" "*" | quote }}]
-  containers:
-  - name: istio-proxy
-    image: example.com/proxy:1
-    args:
-    - {{ .ProxyConfig.Concurrency | default 2 | quote }}
-    {{- range .Spec.Containers }}
-    - {{ .Name | quote }}
-    {{- end }}
-    env:
-    - { name: NOTE, value: {{ annotation .ObjectMeta "example.com/guard-note" "none" | quote }} }
-    - { name: APP, value: {{ index .ObjectMeta.Labels "app" | quote }} }
-`;
-
 const load = (files: ConfigurationFiles) =>
   Promise.resolve().then(() => loadInjector(files, { limits: mainThreadLimits }));
 
@@ -61,7 +41,7 @@ async function startServer(lines: string[]) {
     lines.push(String(info[Symbol.for('message')]));
     next();
   };
-  const spec = { injection: { templates: { sidecar: template } } };
+  const spec = { injection: { templates: { sidecar: hostileTemplate } } };
   const metadata = { name: 'hostile-target' };
   const config = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata, spec };
   const files = configurationFiles(parseInjectorConfig(config));

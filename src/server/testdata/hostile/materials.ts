@@ -16,6 +16,32 @@ export interface HostileRequest {
 export type HostileTarget = Readonly<Record<'path' | 'host', string>>;
 type Make<Result> = (random: Materials, target: HostileTarget) => Result;
 
+/** A small proxy template that reads labels, annotations, containers and the ProxyConfig. */
+export const hostileTemplate = `
+spec:
+  initContainers:
+  - name: istio-init
+    image: example.com/init:1
+    args: [{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeOutboundIPRanges" "*" | quote }}]
+  containers:
+  - name: istio-proxy
+    image: example.com/proxy:1
+    args:
+    - --concurrency
+    - {{ .ProxyConfig.Concurrency | default 2 | quote }}
+    {{- range .Spec.Containers }}
+    - {{ .Name | quote }}
+    {{- end }}
+    env:
+    - name: NOTE
+      value: {{ annotation .ObjectMeta "example.com/guard-note" "none" | quote }}
+    - name: APP
+      value: {{ index .ObjectMeta.Labels "app" | quote }}
+    - name: CONTAINERS
+      value: {{ len .Spec.Containers | quote }}
+    command: [proxy]
+`;
+
 export interface HostileClass {
   readonly name: string;
   /**
