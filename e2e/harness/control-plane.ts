@@ -67,6 +67,8 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
         command: (found as Partial<Record<ComponentName, string>> | undefined)?.[name] ?? paths.controlPlane,
         arguments: found === undefined ? [name, ...commands[name]] : commands[name],
         run,
+        // Collect garbage less often: a tenth less CPU time, for more memory.
+        environment: { GOGC: '400' },
       }),
     ]),
   ) as Record<ComponentName, ManagedProcess>;

@@ -44,7 +44,7 @@ export const upgrade: Scenario = {
     const load = await context.startLoad({
       namespace: await context.namespace('pods', { 'istio.io/rev': 'back' }),
       inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
-      perSecond: context.size === 'full' ? 50 : 20,
+      perSecond: context.size === 'full' ? 50 : 8,
     });
     const losses = lossesOf(context, load, audit);
     const since = Date.now();
