@@ -6,8 +6,11 @@ import type { Plugin } from 'esbuild';
 import { cached } from '../../packaging/base.ts';
 import { bundle } from '../../scripts/bundle/bundle.ts';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { parseObjects } from './apply.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { applyAll, parseObjects } from './apply.ts';
+import { chartWorkloads } from './chart-workloads.ts';
 import { paths, repository } from './paths.ts';
+import type { Replicas } from './replicas/replicas.ts';
 
 const run = promisify(execFile);
 
@@ -46,6 +49,32 @@ export function objectsOf(injector: string, namespace: string): KubernetesObject
 
 export function isDefinition({ kind }: KubernetesObject): boolean {
   return kind === 'CustomResourceDefinition';
+}
+
+/** Applies the objects of a chart and deletes removed objects. Omits CRDs and Deployments. */
+export async function changeChart(client: ApiClient, { installation }: Replicas, objects: KubernetesObject[]) {
+  const isChanged = (each: KubernetesObject): boolean => each.kind !== 'Deployment' && !isDefinition(each);
+  const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name ?? ''}`;
+  await applyAll(client, objects.filter(isChanged));
+  const kept = objects.map(keyOf);
+  for (const each of installation.objects.filter(isChanged)) if (!kept.includes(keyOf(each))) await client.delete(each);
+  installation.objects.splice(0, Infinity, ...objects);
+  installation.workloads.splice(0, Infinity, ...chartWorkloads(objects, installation.namespace));
+}
+
+/** Replaces the processes of the given roles, all roles at the same time. */
+export async function replace(
+  replicas: Replicas,
+  bundle: string,
+  roles: ('webhooks' | 'controllers')[],
+): Promise<void> {
+  replicas.bundle = bundle;
+  const each = async (list: Replicas['webhooks']): Promise<void> => {
+    for (const replica of [...list]) await replicas.replace(replica);
+  };
+  await Promise.all(roles.map((role) => each(replicas[role])));
+  await replicas.waitUntilServing();
+  await replicas.waitForLeader();
 }
 
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";

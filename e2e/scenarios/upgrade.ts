@@ -2,15 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { applyAll } from '../harness/apply.ts';
-import { chartWorkloads } from '../harness/chart-workloads.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { lossesOf, type Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { paths, repository } from '../harness/paths.ts';
-import type { Replicas } from '../harness/replicas/replicas.ts';
 import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { earlierBundle, isDefinition, nextBundle, objectsOf, previousRelease } from '../harness/versions.ts';
+import {
+  changeChart,
+  earlierBundle,
+  isDefinition,
+  nextBundle,
+  objectsOf,
+  previousRelease,
+  replace,
+} from '../harness/versions.ts';
 import { found } from '../harness/wait-for.ts';
 import { trackWebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
@@ -72,7 +78,7 @@ export const upgrade: Scenario = {
     ] as const) {
       const before = `${await rolled.path()} ${await back.path()}`;
       const objects = objectsOf(bundle, system);
-      await changeChart(context, replicas, objects);
+      await changeChart(client, replicas, objects);
       const rotation = await beginRotation(context, 'v1');
       const isRotating = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
       const statement = `a rotation is in progress while the ${first} are replaced first`;
@@ -88,7 +94,7 @@ export const upgrade: Scenario = {
       if (next > weight) await rolled.ask('resume', `to-${next}`);
       await rolled.pausedAt(next, 'v2');
     }
-    await changeChart(context, replicas, objectsOf(current, system));
+    await changeChart(client, replicas, objectsOf(current, system));
     await replace(replicas, current, ['webhooks', 'controllers']);
     await checkUnchanged('after an upgrade of both roles at the same time', 75);
     await context.check('each write of a webhook created a new resourceVersion', () => {
@@ -132,28 +138,6 @@ export const upgrade: Scenario = {
     return `upgrades to this version and to a later version, and back: 0 of ${created} pods lost; ${successful} writes of webhooks, none repeated; ${conflicts} other writes got 409`;
   },
 };
-
-/** Applies the objects of a chart and deletes removed objects. Omits CRDs and Deployments. */
-async function changeChart({ client }: ScenarioContext, { installation }: Replicas, objects: KubernetesObject[]) {
-  const isChanged = (each: KubernetesObject): boolean => each.kind !== 'Deployment' && !isDefinition(each);
-  const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name ?? ''}`;
-  await applyAll(client, objects.filter(isChanged));
-  const kept = objects.map(keyOf);
-  for (const each of installation.objects.filter(isChanged)) if (!kept.includes(keyOf(each))) await client.delete(each);
-  installation.objects.splice(0, Infinity, ...objects);
-  installation.workloads.splice(0, Infinity, ...chartWorkloads(objects, installation.namespace));
-}
-
-/** Replaces the processes of the given roles, all roles at the same time. */
-async function replace(replicas: Replicas, bundle: string, roles: ('webhooks' | 'controllers')[]): Promise<void> {
-  replicas.bundle = bundle;
-  const each = async (list: Replicas['webhooks']): Promise<void> => {
-    for (const replica of [...list]) await replicas.replace(replica);
-  };
-  await Promise.all(roles.map((role) => each(replicas[role])));
-  await replicas.waitUntilServing();
-  await replicas.waitForLeader();
-}
 
 /** Checks that docs/upgrade.md lists each field that the CRDs of the previous release lack. */
 async function checkFields(context: ScenarioContext, earlier: string): Promise<void> {

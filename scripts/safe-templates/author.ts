@@ -3,10 +3,12 @@ import { hostileData } from '../hostile/hostile-texts.ts';
 import type { Random } from '../template-recorder/random.ts';
 import type { AuthorTexts } from './author-texts.ts';
 
-/** The annotations and labels that an author writes into a pod. */
+/** What an author writes into a pod. */
 export interface Author {
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** A list of the spec, and an element that comes first in this list. */
+  readonly element?: readonly [list: string, element: JsonObject];
 }
 
 const { engineAnnotations, engineTexts } = hostileData;
@@ -45,9 +47,28 @@ export const barePod: JsonObject = {
 /** The names of environment variables that the engine may add. */
 export const engineWords = ['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS'] as const;
 
-export function podOf({ annotations, labels }: Author): JsonObject {
-  const metadata = barePod.metadata as JsonObject;
-  return { ...barePod, metadata: { ...metadata, annotations, labels } };
+export function podOf({ annotations, labels, element }: Author): JsonObject {
+  const [metadata, spec] = [barePod.metadata as JsonObject, barePod.spec as Record<string, JsonObject[]>];
+  const own = element && { [element[0]]: [element[1], ...spec[element[0]]!] };
+  return { ...barePod, metadata: { ...metadata, annotations, labels }, spec: { ...spec, ...own } };
+}
+
+const containerParts = [{ image: 'evil:1' }, { securityContext: { privileged: true } }, { command: ['evil'] }, {}];
+/** The lists, and what an author adds to their elements. */
+const elementParts: readonly (readonly [list: string, parts: readonly JsonObject[]])[] = [
+  ['containers', containerParts],
+  ['initContainers', containerParts],
+  ['volumes', [{ secret: { items: [{ key: 'k', path: 'evil' }] } }, { hostPath: { type: 'File' } }, { emptyDir: {} }]],
+];
+
+/** Adds an element with the name of an element of the template, perhaps as if injected earlier. */
+function withElement(random: Random, template: string, author: Author): Author {
+  const names = [...template.matchAll(/- \{?name: "?([a-z-]+)/g)].map(([, name]) => name!);
+  const name = random.pick(names.filter((one) => !['web', 'setup', 'data'].includes(one)).concat('own'));
+  const [list, parts] = random.pick(elementParts);
+  const status = { 'sidecar.istio.io/status': JSON.stringify({ containers: [name], initContainers: [name] }) };
+  const annotations = { ...author.annotations, ...(random.chance(0.5) ? status : {}) };
+  return { ...author, annotations, element: [list, { name, ...random.pick(parts) }] };
 }
 
 /** Returns texts for the names that a template reads. Each may be absent, but not all. */
@@ -73,5 +94,5 @@ export function randomAuthor(random: Random, template: string, texts: AuthorText
   if (random.chance(template.includes('istio-proxy') ? 0.3 : 0.02))
     annotations[random.pick(engineAnnotations)] = random.pick(engineTexts);
   if (Object.keys(annotations).length + Object.keys(labels).length === 0) annotations[used[0]!] = texts.next(constants);
-  return { annotations, labels };
+  return random.chance(0.1) ? withElement(random, template, { annotations, labels }) : { annotations, labels };
 }

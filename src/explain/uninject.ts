@@ -5,6 +5,7 @@ import { inject } from '../inject/inject.ts';
 import { renderTemplates } from '../inject/inject-pod.ts';
 import type { InjectionRequest } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
+import { withVolumeDefaults } from '../inject/kubernetes/server-defaults.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
 import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
@@ -14,7 +15,6 @@ import { readPod } from '../inject/pod/read-pod.ts';
 import type { Workload } from '../inject/pod/workload.ts';
 import { without } from '../inject/pod/without.ts';
 import { workloadOfPod } from '../routing/workload-key.ts';
-import { withVolumeDefaults } from './admission-pod.ts';
 import { changedPaths } from './pod-changes.ts';
 import { type LostField, restoreHandlers } from './restore-handlers.ts';
 

@@ -15,13 +15,14 @@ import { isJsonObject } from './patch/json-value.ts';
 import { injectionStatus, parseStatus, type InjectedNames, stripPod } from './pod/injection-status.ts';
 import { useNativeSidecars } from './pod/native-sidecars.ts';
 import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
-import { reapplyOverrides, reinsertOverrides, savedOverrides } from './finish/overrides.ts';
+import { noOverrides, reapplyOverrides, reinsertOverrides, savedOverrides } from './finish/overrides.ts';
 import { parsePathEnvironment, type Environment } from './pod/path-environment.ts';
 import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
 import { workloadOf, type Workload } from './pod/workload.ts';
 import type { AuthorView } from './safety/author-inputs.ts';
 import { guardAuthor } from './safety/guard-author.ts';
+import { type CheckedPod, checkSameNames, unchecked } from './safety/same-names.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
 import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
@@ -40,17 +41,36 @@ const clusterVariable = 'ISTIO_META_CLUSTER_ID';
 const networkVariable = 'ISTIO_META_NETWORK';
 
 /**
- * Returns the pod with the templates' output and the changes that it requires, in Istio's order.
+ * Returns the pod with the templates' output and the changes that it requires. With preset Safe,
+ * refuses a pod whose own elements change the elements that the templates add.
  * @throws InjectionFailure
  */
-export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): Pod {
+export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): CheckedPod {
+  const { guard, family } = injector;
+  const templated = renderTemplates(injector, request, read, workload);
+  const result = finishPod(injector, templated);
+  if (guard === undefined) return unchecked(result);
+  const { injection, statusText, rendered } = templated;
+  return checkSameNames(guard, {
+    original: injection.pod,
+    template: rendered.templatePod,
+    result,
+    status: statusText === undefined ? undefined : family.keys.status,
+    render: (other) => {
+      const reference = renderTemplates(injector, request, other, workload, injection.meter);
+      return { template: reference.rendered.templatePod, finish: () => finishPod(injector, reference) };
+    },
+  });
+}
+
+/** Makes the changes that the templates' output requires, in Istio's order. */
+function finishPod(injector: Injector, { injection, saved, statusText, rendered }: Templated): Pod {
   const { family } = injector;
-  const { injection, saved, statusText, rendered } = renderTemplates(injector, request, read, workload);
   const { pod } = injection;
   const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
     original: pod,
     saved,
-    status: statusText === undefined ? undefined : (parseStatus(statusText) ?? unknownStatus),
+    status: statusText === undefined ? undefined : (parseStatus(statusText) ?? noNames),
     key: family.overridesKey,
   });
   const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
@@ -60,30 +80,52 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
 }
 
-/** Renders the templates for a pod, and merges the output onto it. @throws InjectionFailure */
-export function renderTemplates(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload) {
-  const { family } = injector;
-  const injection = deriveInputs(injector, request, read, workload);
+/** A pod with the templates' output. */
+type Templated = Readonly<ReturnType<typeof renderTemplates>>;
+
+/**
+ * Renders the templates for a pod, and merges the output onto it.
+ * @param shared only for a reference, which ignores the names and containers in annotations of an
+ * earlier injection, and is not checked: the meter of the pod for which the reference is
+ * @throws InjectionFailure
+ */
+export function renderTemplates(
+  injector: Injector,
+  request: InjectionRequest,
+  read: Pod,
+  workload?: Workload,
+  shared?: Meter,
+) {
+  const { family, guard } = injector;
+  const injection = deriveInputs(injector, request, read, workload, shared);
   const { pod, meter } = injection;
   if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
   const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : injectionStatus(statusText);
-  const saved = savedOverrides(pod, family.overridesKey);
-  const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
+  const isReference = shared !== undefined;
+  const saved = isReference ? noOverrides : savedOverrides(pod, family.overridesKey);
+  const stripped =
+    status === undefined ? pod : stripPod(pod, isReference ? noNames : status, family, String(statusPort));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
   const dataOf = (authorView: AuthorView): unknown => dataFor(injector, injection, authorView);
   const run = (authorView: AuthorView): RenderedPod =>
     runTemplates(injector.templates, names, dataOf(authorView), pod, injection.nativeSidecars, meter);
   const rendered =
-    injector.guard === undefined
+    guard === undefined || isReference
       ? run(view)
-      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names, meter, dataFor: dataOf, run });
+      : guardAuthor(guard, injector, { ...view, original: pod, saved, names, meter, dataFor: dataOf, run });
   return { injection, saved, statusText, rendered };
 }
 
-function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {
+function deriveInputs(
+  injector: Injector,
+  request: InjectionRequest,
+  read: Pod,
+  workload: Workload | undefined,
+  shared: Meter | undefined,
+) {
   const openShift = injector.settings.platform === 'OpenShift';
   const pod = openShift ? withoutAssignedProxyUser(read) : read;
   return {
@@ -93,7 +135,7 @@ function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, 
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
     /** Counts the work of all renderings for this pod. */
-    meter: new Meter(injector.templates.limits.work),
+    meter: shared ?? new Meter(injector.templates.limits.work),
     nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
   };
 }
@@ -130,7 +172,7 @@ function finishProxy(
 }
 
 /** An unreadable status annotation still shows that the pod was injected before. */
-const unknownStatus: InjectedNames = { containers: new Set(), initContainers: new Set() };
+const noNames: InjectedNames = { containers: new Set(), initContainers: new Set() };
 
 /** Adds cluster and network. The webhook path overrides values; the pod's label overrides both. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {

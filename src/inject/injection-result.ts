@@ -19,6 +19,7 @@ export const failureReasons = {
   InvalidAnnotation: 'an annotation has an invalid value',
   AnnotationNotAllowed: '`annotationOverrides` does not allow an annotation or label of the pod',
   UnsafeAnnotation: 'an annotation or label would change more of the pod than a value',
+  SameName: 'elements of the pod, such as containers, would change elements of the templates with the same names',
   InvalidProxyConfig: 'the annotation `proxy.istio.io/config` cannot be parsed',
   InvalidOverrides: 'the container overrides cannot be parsed',
   UnknownTemplate: 'the pod names a template that does not exist',

@@ -57,7 +57,7 @@ templates:
       meshConfig: { rootNamespace: 'mesh', defaultConfig: { concurrency: 2 } },
       delimiters: ['[[', ']]'],
       nativeSidecars: 'Enabled',
-      annotationOverrides: { allow: ['example.com/*'] },
+      annotationOverrides: { allow: ['example.com/*'], sameName: 'Warn', sameNameFields: ['image'] },
     };
     const webhook = { pathEnvironment: { net: 'n1', cluster: 'c1' }, keys: { status: 'example.com/status' } };
     const files = configurationFiles(injectorConfig('mesh-a', { revision: '1-24', injection, webhook }));

@@ -80,6 +80,8 @@ function injectionSettings(config: InjectorConfig): InjectionSettings {
     keys: webhook.keys,
     pathEnvironment: webhook.pathEnvironment,
     annotationOverrides: {
+      // Without further fields, the settings and their hash stay those of earlier releases.
+      ...annotationOverrides,
       // A whole configuration from Istio must produce the same pods as Istio's injector.
       preset: annotationOverrides?.preset ?? (configFrom === undefined ? 'Safe' : 'Istio'),
       allow: annotationOverrides?.allow ?? [],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { containerFields } from './annotation-overrides.ts';
 import {
   boundedRecord,
   choice,
@@ -24,6 +25,17 @@ export const annotationOverridesSchema = z.object({
     .default([])
     .describe(
       'Names of annotations and labels that preset Safe allows in addition. A name that ends with * is a prefix.',
+    ),
+  sameName: z
+    .enum(['Refuse', 'Warn'])
+    .exactOptional()
+    .describe(
+      'With preset Safe: what happens to a pod whose own containers, volumes or other elements change what the templates add under the same names. Refuse: the pod is refused. Warn: the pod is injected, with a warning. Defaults to Refuse.',
+    ),
+  sameNameFields: list(z.enum(containerFields), containerFields.length)
+    .exactOptional()
+    .describe(
+      'With preset Safe: fields that a container of the pod may change in a container of the templates with the same name, for example resources.',
     ),
 });
 

@@ -93,11 +93,13 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
   {
     field: 'spec.injection.annotationOverrides.allow',
-    rule: "!has(self.injection.annotationOverrides) || size(self.injection.annotationOverrides.allow) == 0 || (has(self.injection.annotationOverrides.preset) ? self.injection.annotationOverrides.preset == 'Safe' : !has(self.injection.configFrom))",
+    rule: "!has(self.injection.annotationOverrides) || (size(self.injection.annotationOverrides.allow) == 0 && !has(self.injection.annotationOverrides.sameName) && !has(self.injection.annotationOverrides.sameNameFields)) || (has(self.injection.annotationOverrides.preset) ? self.injection.annotationOverrides.preset == 'Safe' : !has(self.injection.configFrom))",
     message:
-      'spec.injection.annotationOverrides.allow requires preset Safe, because preset Istio (the default with configFrom) already allows everything; set preset to Safe or remove allow',
+      'spec.injection.annotationOverrides.allow requires preset Safe, as do sameName and sameNameFields, because preset Istio (the default with configFrom) already allows everything; set preset to Safe or remove these fields',
     holds: ({ injection: { annotationOverrides, configFrom } }) =>
-      (annotationOverrides?.allow ?? []).length === 0 ||
+      ((annotationOverrides?.allow ?? []).length === 0 &&
+        annotationOverrides?.sameName === undefined &&
+        annotationOverrides?.sameNameFields === undefined) ||
       (annotationOverrides?.preset ?? (configFrom === undefined ? 'Safe' : 'Istio')) === 'Safe',
   },
   {

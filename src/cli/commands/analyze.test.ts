@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
 import type { Seen } from '../testdata/recording-terminal.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
@@ -108,4 +109,43 @@ describe('injector analyze', () => {
     );
     assert.match((await injector('-n', 'nowhere')).errors, /--namespace: there is no namespace nowhere/);
   });
+
+  it('lists workloads whose new pods would change elements of the templates', async () => {
+    const entry = `1-24.${cluster.addRevision('1-24')}`;
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    const containers = [{ name: 'proxy', image: 'evil' }];
+    const put = (plural: string, kind: string, name: string, more: object, owner?: string): void => {
+      const ownerReferences = owner === undefined ? [] : [ownedBy(owner)];
+      const metadata = { name, namespace: 'shop', ownerReferences };
+      cluster.memory.put(plural, { apiVersion: plural === 'pods' ? 'v1' : 'apps/v1', kind, metadata, ...more });
+    };
+    const template = { spec: { template: { spec: { containers } } } };
+    put('deployments', 'Deployment', 'web', template);
+    put('deployments', 'Deployment', 'fine', { spec: { template: { spec: { containers: [{ name: 'web' }] } } } });
+    put('replicasets', 'ReplicaSet', 'web-1', template, 'apps/v1 Deployment');
+    put('replicasets', 'ReplicaSet', 'rollout-1', template, 'argoproj.io/v1alpha1 Rollout');
+    const annotations = {
+      'sidecar.istio.io/status': '{"revision":"1-24","containers":["proxy"]}',
+      'proxy.istio.io/overrides': JSON.stringify({ containers }),
+      'sidecar-injector.io/config': entry,
+    };
+    const metadata = { name: 'spark-1', namespace: 'shop', annotations, ownerReferences: [ownedBy('a.b/v1 Spark')] };
+    put('pods', 'Pod', 'spark-1', { metadata, spec: { containers } });
+    const { out } = await injector('-o', 'json');
+    const found = (JSON.parse(out) as Finding[]).filter(({ reason }) => reason === 'SameName');
+    assert.deepEqual(
+      found.map(({ kind, name, command }) => `${kind}/${name}: ${command}`),
+      [
+        'Spark/owner: injector check pod/spark-1 -n shop',
+        'Deployment/web: injector check deployment/web -n shop',
+        'ReplicaSet/rollout-1: injector check replicaset/rollout-1 -n shop',
+      ],
+    );
+    for (const { message } of found) assert.match(message, /^new pods are refused: .*spec\.containers\[proxy\]\.image/);
+  });
 });
+
+function ownedBy(owner: string): OwnerReference {
+  const [apiVersion = '', kind = ''] = owner.split(' ');
+  return { apiVersion, kind, name: 'owner', uid: '1', controller: true };
+}

@@ -21,8 +21,13 @@ const settingsSchema = z.object({
   platform: z.enum(['Kubernetes', 'OpenShift']).default('Kubernetes'),
   compliancePolicy: z.string().default(''),
   annotationOverrides: z
-    .object({ preset: z.enum(['Safe', 'Istio']), allow: z.array(z.string()).default([]) })
-    .default({ ...istioOverrides, allow: [] }),
+    .object({
+      preset: z.enum(['Safe', 'Istio']),
+      allow: z.array(z.string()).default([]),
+      sameName: z.enum(['Refuse', 'Warn']).exactOptional(),
+      sameNameFields: z.array(z.string()).exactOptional(),
+    })
+    .default({ preset: istioOverrides.preset, allow: [] }),
 });
 
 /** Parses settings. @throws ConfigurationError that names the field */

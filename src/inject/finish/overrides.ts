@@ -27,15 +27,15 @@ export interface Overrides {
 }
 
 const containerType = podStruct('v1.Container');
-const none: Overrides = { containers: [], initContainers: [] };
+export const noOverrides: Overrides = { containers: [], initContainers: [] };
 
 /** Parses the overrides in annotation `key`. Like Go, ignores case. @throws InjectionFailure */
 export function savedOverrides(pod: Pod, key: string): Overrides {
   const text = annotationOf(pod, key);
-  if (text === undefined) return none;
+  if (text === undefined) return noOverrides;
   try {
     const saved: unknown = JSON.parse(text);
-    if (saved === null) return none;
+    if (saved === null) return noOverrides;
     if (!isJsonObject(saved)) throw new Error('not an object');
     const lists = Object.entries(saved).filter(([name]) => /^(initContainers|containers)$/i.test(name));
     const { containers, initContainers } = normalisePod(Object.fromEntries(lists), podStruct('v1.PodSpec')) as PodSpec;

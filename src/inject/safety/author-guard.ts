@@ -22,6 +22,7 @@ export interface AuthorGuard {
   readonly structural: (name: string) => string | undefined;
   readonly ownWords: OwnWords;
   readonly passed: PassedComparisons;
+  readonly sameName: { readonly action: 'Refuse' | 'Warn'; readonly fields: ReadonlySet<string> };
 }
 
 /** The annotations that the engine itself reads for a proxy. */
@@ -33,7 +34,7 @@ export function* authorGuard(
   templates: ReadonlyMap<string, string>,
   delimiters: readonly [string, string],
   family: Family,
-  { allow }: AnnotationOverrides,
+  { allow, sameName = 'Refuse', sameNameFields = [] }: AnnotationOverrides,
   values: JsonObject,
 ): Steps<AuthorGuard> {
   const byName = new Map<string, TemplateReads>();
@@ -64,6 +65,7 @@ export function* authorGuard(
     allows,
     ownWords,
     passed: new PassedComparisons(),
+    sameName: { action: sameName, fields: new Set(sameNameFields) },
     structural: (name) => (allows(name) ? undefined : structuralReason(name)),
   };
 }

@@ -174,6 +174,7 @@ describe('guardAuthor, for attacks that manual testing found', () => {
     ['a text that looks like a flag', `command: [sh, -c]\n    args: [{{ printf "--level=%s" ${input} | quote }}]`],
     ['a flag that evaluates its value', `command: [node]\n    args: [{{ printf "--eval=%s" ${input} | quote }}]`],
     ['a whole flag', `args: [--level=1, ${quoted}]`],
+    ['the position after a flag', `args: [--verbose, --team, ${quoted}]`],
   ];
   for (const [title, line] of shells) {
     it(`refuses a script that uses ${title}`, () => {

@@ -41,7 +41,11 @@ describe('guardAuthor', () => {
       ['numbers', `args: [-d, "15090,${bare}", -q, ${quoted}]`, '80,443'],
       ['optional flags', `args: [run${present(`, --verbose, --team=${bare}`)}]`, 'shop'],
     ].map(([title = '', line = '', text = '']): [string, string, Author] => [title, sidecar(line), written(text)]),
-    ['the name of a label', `metadata: {labels: { ${bare}: x}}`, written('team')],
+    ...['team', '_', 'yes'].map((name): [string, string, Author] => [
+      `${name} as the name of a label`,
+      `metadata: {labels: { ${bare}: x}}`,
+      written(name),
+    ]),
     ['a choice between two values', variable(`{{ if eq ${input} "a b" }}x{{ else }}y{{ end }}`), written('a b')],
     ['labels and annotations', `metadata: {labels: {team: ${quoted}}, annotations: {team: ${quoted}}}`, written('a b')],
     [

@@ -29,6 +29,19 @@ export function unusable(input: AuthorInput, failure: InjectionFailure): Injecti
   return new InjectionFailure('UnsafeAnnotation', message, { cause: failure });
 }
 
+/**
+ * Returns the failure for a pod whose own elements change what the templates add.
+ * @param status the annotation of an earlier injection, if the pod has one
+ */
+export function sameName(paths: readonly FieldPath[], status: string | undefined): InjectionFailure {
+  const shown = paths.slice(0, 3).map(describePath).join(', ') + (paths.length > 3 ? ' …' : '');
+  const [what, annotation] = status === undefined ? ['', ''] : [` or annotation ${status}`, `, and remove ${status}`];
+  return new InjectionFailure(
+    'SameName',
+    `the pod's own elements${what} would change what the templates add under the same names at ${shown}: rename the pod's elements, or remove them${annotation}; an administrator can list fields of containers in spec.injection.annotationOverrides.sameNameFields of the InjectorConfig (or of --annotation-overrides), or set sameName to Warn`,
+  );
+}
+
 function describe({ kind, name, value }: AuthorInput): string {
   return `${kind === 'field' ? `the pod's ${name}` : `${kind} ${bounded(name)}`} (value ${quoted(value)})`;
 }

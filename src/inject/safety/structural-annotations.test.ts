@@ -77,7 +77,8 @@ describe('annotations that the engine reads', () => {
   });
 
   it('are accepted in a pod that was injected before', () => {
-    const injector = loadInjector(files());
+    const annotationOverrides = { preset: 'Safe', sameNameFields: ['securityContext', 'args'] };
+    const injector = loadInjector({ ...files(), settings: JSON.stringify({ annotationOverrides }) });
     const proxy = { name: 'istio-proxy', image: 'auto', securityContext: { runAsUser: 5 } };
     const pod = podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, proxy] } });
     const first = inject(injector, { pod, namespace: 'shop' });

@@ -126,6 +126,7 @@ describe('decideInjection', () => {
       InvalidAnnotation: 422,
       AnnotationNotAllowed: 422,
       UnsafeAnnotation: 422,
+      SameName: 422,
       InvalidProxyConfig: 422,
       InvalidOverrides: 422,
       UnknownTemplate: 422,

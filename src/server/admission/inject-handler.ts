@@ -90,6 +90,7 @@ const codes: Readonly<Record<FailureReason, number>> = {
   InvalidAnnotation: 422,
   AnnotationNotAllowed: 422,
   UnsafeAnnotation: 422,
+  SameName: 422,
   InvalidProxyConfig: 422,
   InvalidOverrides: 422,
   UnknownTemplate: 422,
