@@ -125,7 +125,7 @@ console.log(
   `${figures.templates} templates, ${figures.pods} pods in ${seconds.toFixed(1)} s (${Math.round(figures.templates / seconds)} templates/s): ${shares.renderedPercent} % render; ` +
     `${figures.forbidden} forbidden differences; ${figures.checked} pods checked, ${figures.refused} refused, ${leaks} leaks; ` +
     `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value; ` +
-    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted, ${figures.namedMerged} merged with an element of that name`,
+    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted`,
 );
 
 /** A mistake that leaks in one of the first hundred templates. */

@@ -181,12 +181,6 @@ export function addedStructure(left: unknown, right: unknown, path = ''): string
   return undefined;
 }
 
-/** Returns the number of elements of all lists in a pod. */
-export function elementsOf(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + 1 + elementsOf(item), 0);
-  return isJsonObject(value) ? elementsOf(Object.values(value)) - Object.keys(value).length : 0;
-}
-
 /** Names of flags whose value is code. */
 const codeFlag =
   /(?:^|[-_.])(?:exec|eval|command|cmd|script|run|split-string|rcfile|init-file|code|program|shell|expression)(?:$|[-_.])/;

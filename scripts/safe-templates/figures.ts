@@ -20,7 +20,5 @@ export function noFigures() {
     /** Pods with a hostile name, owner or spec. */
     named: 0,
     namedAccepted: 0,
-    /** Accepted pods whose name equals an injected element's name, so that the two are merged. */
-    namedMerged: 0,
   };
 }

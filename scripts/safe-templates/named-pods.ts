@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import type { Random } from '../template-recorder/random.ts';
 import { AuthorTexts } from './author-texts.ts';
 import { barePod } from './author.ts';
-import { addedStructure, elementsOf } from './compare-pods.ts';
+import { addedStructure } from './compare-pods.ts';
 import { Expressions } from './expressions.ts';
 import type { Figures } from './figures.ts';
 import { LoadedTemplate, type Subject } from './subject.ts';
@@ -145,11 +145,6 @@ export function tryNamedPods(subject: Subject, random: Random, figures: Figures)
     if (result.outcome === 'failed' && result.reason === 'Internal') throw new Error(result.message);
     if (result.outcome !== 'injected') continue;
     figures.namedAccepted += 1;
-    // The engine merges elements with equal names, as Istio and the API server do.
-    if (path !== undefined && elementsOf(unchecked.pod) < elementsOf(harmless.pod)) {
-      figures.namedMerged += 1;
-      continue;
-    }
     if (path !== undefined) return { template, field: expression, text, path };
   }
   return undefined;

@@ -5,7 +5,6 @@ import { inject } from '../inject/inject.ts';
 import { renderTemplates } from '../inject/inject-pod.ts';
 import type { InjectionRequest } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
-import { withVolumeDefaults } from '../inject/kubernetes/server-defaults.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
 import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
@@ -15,6 +14,7 @@ import { readPod } from '../inject/pod/read-pod.ts';
 import type { Workload } from '../inject/pod/workload.ts';
 import { without } from '../inject/pod/without.ts';
 import { workloadOfPod } from '../routing/workload-key.ts';
+import { withVolumeDefaults } from '../inject/kubernetes/admission-pod.ts';
 import { changedPaths } from './pod-changes.ts';
 import { type LostField, restoreHandlers } from './restore-handlers.ts';
 

@@ -22,7 +22,7 @@ import { selectTemplates } from './pod/select-templates.ts';
 import { workloadOf, type Workload } from './pod/workload.ts';
 import type { AuthorView } from './safety/author-inputs.ts';
 import { guardAuthor } from './safety/guard-author.ts';
-import { type CheckedPod, checkSameNames, unchecked } from './safety/same-names.ts';
+import { type CheckedPod, checkSameNames, nothingShared } from './safety/same-names.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
 import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
@@ -46,16 +46,15 @@ const networkVariable = 'ISTIO_META_NETWORK';
  * @throws InjectionFailure
  */
 export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): CheckedPod {
-  const { guard, family } = injector;
   const templated = renderTemplates(injector, request, read, workload);
   const result = finishPod(injector, templated);
-  if (guard === undefined) return unchecked(result);
-  const { injection, statusText, rendered } = templated;
-  return checkSameNames(guard, {
+  const { injection, marks, rendered } = templated;
+  if (injector.guard === undefined) return { pod: result, warnings: [], shared: nothingShared };
+  return checkSameNames(injector.guard, {
     original: injection.pod,
     template: rendered.templatePod,
     result,
-    status: statusText === undefined ? undefined : family.keys.status,
+    marks,
     render: (other) => {
       const reference = renderTemplates(injector, request, other, workload, injection.meter);
       return { template: reference.rendered.templatePod, finish: () => finishPod(injector, reference) };
@@ -85,8 +84,8 @@ type Templated = Readonly<ReturnType<typeof renderTemplates>>;
 
 /**
  * Renders the templates for a pod, and merges the output onto it.
- * @param shared only for a reference, which ignores the names and containers in annotations of an
- * earlier injection, and is not checked: the meter of the pod for which the reference is
+ * @param shared the meter of another pod, for which this pod is a reference: it is not checked, and
+ * what its annotations say about an earlier injection is ignored
  * @throws InjectionFailure
  */
 export function renderTemplates(
@@ -97,14 +96,17 @@ export function renderTemplates(
   shared?: Meter,
 ) {
   const { family, guard } = injector;
-  const injection = deriveInputs(injector, request, read, workload, shared);
-  const { pod, meter } = injection;
+  /** Counts the work of all renderings for a pod. */
+  const meter = shared ?? new Meter(injector.templates.limits.work);
+  const injection = { ...deriveInputs(injector, request, read, workload), meter };
+  const { pod } = injection;
   if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
   const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : injectionStatus(statusText);
   const isReference = shared !== undefined;
-  const saved = isReference ? noOverrides : savedOverrides(pod, family.overridesKey);
+  const isAllowed = !isReference || guard?.allows(family.overridesKey) === true;
+  const saved = isAllowed ? savedOverrides(pod, family.overridesKey) : noOverrides;
   const stripped =
     status === undefined ? pod : stripPod(pod, isReference ? noNames : status, family, String(statusPort));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
@@ -115,17 +117,12 @@ export function renderTemplates(
   const rendered =
     guard === undefined || isReference
       ? run(view)
-      : guardAuthor(guard, injector, { ...view, original: pod, saved, names, meter, dataFor: dataOf, run });
-  return { injection, saved, statusText, rendered };
+      : guardAuthor(guard, injector, { ...view, original: pod, names, meter, dataFor: dataOf, run });
+  const marks = [family.keys.status, family.overridesKey].filter((key) => annotationOf(pod, key) !== undefined);
+  return { injection, saved, statusText, rendered, marks };
 }
 
-function deriveInputs(
-  injector: Injector,
-  request: InjectionRequest,
-  read: Pod,
-  workload: Workload | undefined,
-  shared: Meter | undefined,
-) {
+function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {
   const openShift = injector.settings.platform === 'OpenShift';
   const pod = openShift ? withoutAssignedProxyUser(read) : read;
   return {
@@ -134,8 +131,6 @@ function deriveInputs(
     proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
-    /** Counts the work of all renderings for this pod. */
-    meter: shared ?? new Meter(injector.templates.limits.work),
     nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
   };
 }

@@ -10,7 +10,7 @@ import type { JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { readPod } from './pod/read-pod.ts';
-import { withoutUnknown } from './safety/same-names.ts';
+import { withoutShared } from './safety/same-names.ts';
 import type { Workload } from './pod/workload.ts';
 
 /**
@@ -25,8 +25,7 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
     if (!decision.inject) return { outcome: 'skipped', reason: decision.reason, message: decision.message, warnings };
     const read = readPod(request.pod, request.namespace);
     const injected = injectPod(injector, request, read, workload);
-    const known = withoutUnknown(request.pod, read, injected.shared);
-    const pod = carryOver(known, read, injected.pod) as JsonObject;
+    const pod = carryOver(request.pod, withoutShared(read, injected.shared), injected.pod) as JsonObject;
     return {
       outcome: 'injected',
       pod,

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { namespaceNameLabel } from '../../api/kubernetes/system-namespaces.ts';
 import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
-import { admissionPod } from '../../explain/admission-pod.ts';
+import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { Surroundings } from '../../explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';

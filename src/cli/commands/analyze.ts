@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { group, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { explainCreation, type Surroundings } from '../../explain/explain-creation.ts';
+import { explainCreation } from '../../explain/explain-creation.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { type Cause, causesOf, whyWithoutWebhook } from '../check/causes.ts';
 import { type CheckReport, changeInWords } from '../check/check-report.ts';
-import { creationOf, type Facts, surroundingsOf } from '../check/facts.ts';
+import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
-import { controllerOf, plainSubject, type Subject, subjectOf } from '../check/subject.ts';
+import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { forEachTemplate, hasTemplate } from '../diff/read-workloads.ts';
+import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
@@ -86,12 +86,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const asks = configs.some(({ spec }) => namedByPod(spec.webhook.keys, {}, labels) !== undefined);
     const id = `${namespace}/${kind}/${name}/${isPlain}`;
     const subject = subjectOf(pod, namespace);
-    const isOnlyPod = !isPlain && !hasTemplate(kind);
-    if (subject === undefined || seen.has(id) || !(isPlain || asks || isOnlyPod)) return;
+    if (subject === undefined || seen.has(id) || !(isPlain || asks)) return;
     seen.add(id);
-    const bare = { ...subject, kind, name, pod: uninjectPod(pod).pod };
-    if (isOnlyPod) findings.push(...sameName(bare, `pod/${own}`, facts, surroundings));
-    if (!isPlain && !asks) return;
     const unwanted = isPlain ? ['Injected', 'Refused', ...(asks ? ['NotSelected', 'ExcludedNamespace'] : [])] : [];
     const template = kind === 'Pod' ? {} : { template: { kind, name } };
     look({ ...subject, kind, name, ...template }, `pod/${own} -n ${namespace}`, unwanted);
@@ -108,25 +104,18 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const message = `${stale} stale, ${missing} missing: ${Object.keys(reasons).join('; ')}`;
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
   }
-  const unread = 'new pods of theirs that would be refused are not found';
-  const notes = await forEachTemplate(client, only, unread, (object) => {
-    const owner = controllerOf(object.metadata);
-    // The template of a ReplicaSet or Job is usually its owner's.
-    if (owner !== undefined && knownKind(owner.apiVersion, owner.kind) !== undefined) return;
-    const subject = subjectOf(object, object.metadata.namespace ?? '');
-    if (subject !== undefined) findings.push(...sameName(subject, objectOf(subject), facts, surroundings));
-  });
+  const { workloads, notes } = await readWorkloads(client, only, () => undefined);
+  for (const { namespace, kind, name, stored, template } of workloads) {
+    const pod = template?.pod ?? uninjectPod(stored ?? {}).pod;
+    const creation = creationOf({ namespace, kind, name, pod, notes: [] }, facts.namespaces);
+    const { reason, message } = explainCreation(creation, surroundings);
+    if (reason !== 'SameName') continue;
+    const at = template === undefined ? `pod/${stored?.metadata.name ?? ''}` : objectOf({ kind, name });
+    const command = `injector check ${at} -n ${namespace}`;
+    findings.push({ namespace, kind, name, reason, message: `new pods are refused: ${message}`, command });
+  }
   findings.push(...(await readRefusals(client, only)));
   return { findings, notes: [...usage.notes, ...notes], health };
-}
-
-/** Returns a finding if elements of the pod would change elements of the templates. */
-function sameName(subject: Subject, at: string, { namespaces }: Facts, surroundings: Surroundings): Finding[] {
-  const { namespace, kind, name } = subject;
-  const { reason, message } = explainCreation(creationOf(subject, namespaces), surroundings);
-  if (reason !== 'SameName') return [];
-  const command = `injector check ${at} -n ${namespace}`;
-  return [{ namespace, kind, name, reason, message: `new pods are refused: ${message}`, command }];
 }
 
 /** Returns the first condition that reports a problem. */

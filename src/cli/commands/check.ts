@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts'
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
 import { messageOf, readNamedFile } from '../files.ts';
 import { injectedByAnnotation } from '../../api/names.ts';
-import { creatableMetadata } from '../../explain/admission-pod.ts';
+import { creatableMetadata } from '../../inject/kubernetes/admission-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
 import { ApiError } from '../../kube/api-error.ts';
 

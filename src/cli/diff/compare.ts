@@ -1,7 +1,7 @@
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { explainCreation, type Surroundings } from '../../explain/explain-creation.ts';
-import { admissionPod } from '../../explain/admission-pod.ts';
+import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import { containerDefaults } from '../../explain/limit-range.ts';
 import { podChanges } from '../../explain/pod-changes.ts';
 import { addResources, noResources, podResources, type PodResources } from '../../explain/pod-resources.ts';

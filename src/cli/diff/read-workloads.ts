@@ -8,7 +8,7 @@ import { pods } from '../../operator/cluster-view.ts';
 import { type RolloutWorkload, workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { controllerOf, type Subject, subjectOf } from '../check/subject.ts';
 
-/** A workload, with one of its live pods or, if it has none, the pod of its template. */
+/** A workload, with one of its live pods, and the pod of its template if it has one. */
 export interface DiffWorkload extends RolloutWorkload {
   /** The number of live pods, or of the pods that the spec asks for. */
   readonly pods: number;
@@ -34,11 +34,6 @@ const templateKinds = [
   resourceKind('v1', 'ReplicationController'),
 ];
 
-/** Reports whether objects of a kind have a template for their pods. */
-export function hasTemplate(kind: string): boolean {
-  return templateKinds.some((each) => each.kind === kind);
-}
-
 /**
  * Reads the workloads of a cluster page by page, and keeps one pod of each: the newest.
  * @param progress receives what was read so far, in words
@@ -50,6 +45,7 @@ export async function readWorkloads(
 ): Promise<ReadWorkloads> {
   const found = new Map<string, DiffWorkload>();
   const entries = new Set<string>();
+  const notes: string[] = [];
   let count = 0;
   await forEachItem(client, pods, namespace, (pod) => {
     count += 1;
@@ -63,42 +59,25 @@ export async function readWorkloads(
     found.set(key, { ...workload, pods: (before?.pods ?? 0) + 1, ...(stored && { stored }) });
   });
   for (const { stored } of found.values()) for (const entry of stored ? injectedByOf(stored) : []) entries.add(entry);
-  const notes = await forEachTemplate(client, namespace, 'those without pods are missing', (object) => {
-    const { kind, metadata } = object;
-    const { namespace: own = '', name = '' } = metadata;
-    const key = workloadKey({ namespace: own, kind, name });
-    if (found.has(key) || controllerOf(metadata) !== undefined) return;
-    const template = subjectOf(object, own);
-    found.set(key, { namespace: own, kind, name, pods: replicasOf(object), ...(template && { template }) });
-  });
-  return { workloads: [...found.values()], entries, notes };
-}
-
-/**
- * Visits the objects that will create pods, page by page. Returns notes about the kinds that cannot
- * be listed.
- * @param consequence what follows if a kind cannot be listed
- */
-export async function forEachTemplate(
-  client: Pick<ApiClient, 'list'>,
-  namespace: string | undefined,
-  consequence: string,
-  visit: (object: KubernetesObject) => void,
-): Promise<string[]> {
-  const notes: string[] = [];
   for (const resource of templateKinds) {
     const { kind } = resource;
     try {
       await forEachItem(client, resource, namespace, (item) => {
         const object = { ...item, apiVersion: apiVersionOf(resource), kind };
-        if (!isFinished(object)) visit(object);
+        const { namespace: own = '', name = '' } = object.metadata;
+        const key = workloadKey({ namespace: own, kind, name });
+        const known = found.get(key);
+        if (controllerOf(object.metadata) !== undefined || (known === undefined && isFinished(object))) return;
+        const template = subjectOf(object, own);
+        const workload = known ?? { namespace: own, kind, name, pods: replicasOf(object) };
+        found.set(key, { ...workload, ...(template && { template }) });
       });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 403) throw error;
-      notes.push(`${kind}s cannot be listed, so ${consequence}: ${error.message}`);
+      notes.push(`${kind}s cannot be listed, so those without pods are missing: ${error.message}`);
     }
   }
-  return notes;
+  return { workloads: [...found.values()], entries, notes };
 }
 
 /** A page of pods is 1 to 2 MB of JSON. */

@@ -1,7 +1,7 @@
 import { normalisePod } from '../../inject/kubernetes/typed-pod.ts';
 import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
-import { listOf } from '../../inject/kubernetes/server-defaults.ts';
+import { listOf } from '../../inject/kubernetes/admission-pod.ts';
 import { hasContent, pathsOf, unknownFields } from '../../inject/rehearsal/rehearse.ts';
 import type { RuleName } from './rules.ts';
 

@@ -1,20 +1,10 @@
 import { cost, type Meter } from '../../template/exec/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
-import type { Overrides } from '../finish/overrides.ts';
-import {
-  annotationOf,
-  containersOf,
-  initContainersOf,
-  noStrings,
-  withAnnotations,
-  type Container,
-  type Pod,
-} from '../pod/pod.ts';
+import { annotationOf, noStrings, withAnnotations, type Pod } from '../pod/pod.ts';
 import { selectTemplates } from '../pod/select-templates.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
-import { emptyPod, overlayPod } from '../render/overlay.ts';
 import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import { authorInputs, type AuthorView, withInputs, type AuthorInput } from './author-inputs.ts';
@@ -23,13 +13,11 @@ import { benignCounterpart } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
 import { unusable, notAllowed } from './refusal.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
-import { forbiddenDifference } from './value-paths.ts';
 
 /** A pod during injection. */
 export interface GuardedPod extends AuthorView {
   /** The pod as received; `pod` is the pod that templates see. */
   readonly original: Pod;
-  readonly saved: Overrides;
   /** The names of the pod's templates. */
   readonly names: readonly string[];
   readonly meter: Meter;
@@ -45,7 +33,6 @@ export interface GuardedPod extends AuthorView {
  */
 export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: GuardedPod): RenderedPod {
   checkTemplateChoice(guard, injector, guarded);
-  checkOverrides(guard, injector, guarded);
   const { templates } = injector;
   const { names, meter, pod, workload, dataFor, run } = guarded;
   const view: AuthorView = { pod, workload };
@@ -87,33 +74,6 @@ function checkTemplateChoice(
   const usual = selectTemplates(withAnnotations(original, noStrings), templatesKey, defaultTemplates, aliases);
   if (names.join('\0') === usual.join('\0')) return;
   throw notAllowed(templatesKey, annotationOf(original, templatesKey) ?? '', 'it chooses the templates');
-}
-
-/**
- * Refuses containers saved by an earlier injection that differ from the pod's own containers.
- * @throws InjectionFailure `AnnotationNotAllowed`
- */
-function checkOverrides(
-  guard: AuthorGuard,
-  { family: { overridesKey } }: Injector,
-  { original, saved }: GuardedPod,
-): void {
-  if (guard.allows(overridesKey)) return;
-  const present = [...containersOf(original), ...initContainersOf(original)];
-  for (const container of [...saved.containers, ...saved.initContainers]) {
-    const own = present.find(({ name }) => name === container.name);
-    if (own !== undefined && changesNothing(container, own)) continue;
-    const reason = `it changes container ${JSON.stringify(container.name.slice(0, 63))} beyond the pod's own definition`;
-    throw notAllowed(overridesKey, annotationOf(original, overridesKey) ?? '', reason);
-  }
-}
-
-/** Reports whether a saved container changes nothing in the pod's own container. */
-function changesNothing(saved: Container, own: Container): boolean {
-  const before = overlayPod(emptyPod, { spec: { containers: [own] } });
-  const after = overlayPod(before, { spec: { containers: [saved] } });
-  const variables = new Set(own.env?.map(({ name }) => name));
-  return forbiddenDifference({ ...after }, { ...before }, 'presence', variables).path === undefined;
 }
 
 function legacyPart(content: JsonObject): JsonObject {

@@ -29,13 +29,11 @@ export function unusable(input: AuthorInput, failure: InjectionFailure): Injecti
   return new InjectionFailure('UnsafeAnnotation', message, { cause: failure });
 }
 
-/**
- * Returns the failure for a pod whose own elements change what the templates add.
- * @param status the annotation of an earlier injection, if the pod has one
- */
-export function sameName(paths: readonly FieldPath[], status: string | undefined): InjectionFailure {
+/** Returns the failure for a pod whose elements, or annotations `marks`, change the templates'. */
+export function sameName(paths: readonly FieldPath[], marks: readonly string[]): InjectionFailure {
   const shown = paths.slice(0, 3).map(describePath).join(', ') + (paths.length > 3 ? ' …' : '');
-  const [what, annotation] = status === undefined ? ['', ''] : [` or annotation ${status}`, `, and remove ${status}`];
+  const [what, annotation] =
+    marks.length === 0 ? ['', ''] : [` or annotation ${marks.join(' or ')}`, `, and remove ${marks.join(' and ')}`];
   return new InjectionFailure(
     'SameName',
     `the pod's own elements${what} would change what the templates add under the same names at ${shown}: rename the pod's elements, or remove them${annotation}; an administrator can list fields of containers in spec.injection.annotationOverrides.sameNameFields of the InjectorConfig (or of --annotation-overrides), or set sameName to Warn`,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { inject } from '../inject.ts';
 import type { InjectionResult } from '../injection-result.ts';
 import { loadInjector } from '../injector.ts';
-import { listOf, withServerDefaults } from '../kubernetes/server-defaults.ts';
+import { listOf, withServerDefaults } from '../kubernetes/admission-pod.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { messageOf, podOf, reasonOf } from './testdata/authors.ts';
 

@@ -1,6 +1,5 @@
 import { podStruct } from '../kubernetes/pod-schema.ts';
-import { listOf, withServerDefaults } from '../kubernetes/server-defaults.ts';
-import { objectAt } from '../objects/workload-kinds.ts';
+import { listOf, withServerDefaults } from '../kubernetes/admission-pod.ts';
 import { jsonEqual } from '../patch/json-equal.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Named, Pod } from '../pod/pod.ts';
@@ -10,14 +9,8 @@ import type { FieldPath } from './field-path.ts';
 import { attempt } from './narrow.ts';
 import { sameName } from './refusal.ts';
 
-/** A list of a pod's spec whose elements the strategic merge joins by a key. */
-interface KeyedList {
-  readonly list: string;
-  readonly key: string;
-}
-
-/** All lists in whose elements a merge can change more than the key. */
-const keyedLists = podStruct('v1.PodSpec').fields.flatMap(({ name, type, patchStrategy, mergeKey }): KeyedList[] => {
+/** The lists of a pod's spec in whose elements a merge can change more than the key. */
+const keyedLists = podStruct('v1.PodSpec').fields.flatMap(({ name, type, patchStrategy, mergeKey }) => {
   const hasFields = type.kind === 'list' && type.element.kind === 'struct' && type.element.fields.length > 1;
   return hasFields && patchStrategy === 'merge' ? [{ list: name, key: mergeKey }] : [];
 });
@@ -31,13 +24,9 @@ export interface UncheckedPod {
   /** An empty pod with what the templates add to `original`. */
   readonly template: Pod;
   readonly result: Pod;
-  /** The annotation of an earlier injection, if the pod has one. An author can forge it. */
-  readonly status: string | undefined;
-  /**
-   * Renders the templates for another pod. Believes no annotation of an earlier injection, and
-   * checks nothing.
-   * @throws InjectionFailure
-   */
+  /** The annotations of an earlier injection that the pod has. An author can forge them. */
+  readonly marks: readonly string[];
+  /** Renders the templates for another pod, and ignores these annotations. @throws InjectionFailure */
   readonly render: (pod: Pod) => { readonly template: Pod; readonly finish: () => Pod };
 }
 
@@ -45,60 +34,41 @@ export interface UncheckedPod {
 export interface CheckedPod {
   readonly pod: Pod;
   readonly warnings: readonly string[];
-  /** The elements of the pod that the templates add too; none if the pod was not checked. */
+  /** The names of elements that the pod and the templates have; none if the check did not pass. */
   readonly shared: ReadonlySet<string>;
 }
 
-const none: ReadonlySet<string> = new Set();
-
-/** Returns an injected pod that needs no check. */
-export function unchecked(pod: Pod): CheckedPod {
-  return { pod, warnings: [], shared: none };
-}
+export const nothingShared: ReadonlySet<string> = new Set();
 
 /**
  * Compares the elements that templates add (containers, volumes and so on) with those of the same
  * pod without its own elements of these names. They must be equal, apart from the defaults of the
- * API server, which an earlier injection of the same request has got. An element that templates
- * name only because the pod has it is the pod's own, which the templates change.
+ * API server, which the elements of an earlier injection have. An element that templates name only
+ * because the pod has it is the pod's own, which the templates change.
  * @throws InjectionFailure `SameName` for a difference, unless the configuration only warns
  */
 export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, injected: UncheckedPod): CheckedPod {
-  const { original, template, result, status, render } = injected;
+  const { original, template, result, marks, render } = injected;
   const names = namesIn(template);
   const taken = new Set([...namesIn(original)].filter((name) => names.has(name)));
-  if (taken.size === 0 && status === undefined) return unchecked(result);
+  if (taken.size === 0 && marks.length === 0) return { pod: result, warnings: [], shared: nothingShared };
   const given = attempt(() => namesIn(render(withItems(original, taken, renamed)).template)) ?? names;
   const own = new Set([...names].filter((name) => !taken.has(name) || given.has(name)));
   const reference = attempt(() => render(withItems(original, own, () => [])).finish());
   const paths = reference === undefined ? [['spec']] : differences(result, reference, own, fields);
   if (reference !== undefined && paths.length === 0)
-    return {
-      pod: inOrderOf(result, reference),
-      warnings: [],
-      shared: new Set([...taken].filter((name) => own.has(name))),
-    };
-  const failure = sameName(paths, status);
+    return { pod: inOrderOf(result, reference), warnings: [], shared: own };
+  const failure = sameName(paths, marks);
   if (action === 'Refuse') throw failure;
-  return { pod: result, warnings: [failure.message], shared: none };
+  return { pod: result, warnings: [failure.message], shared: nothingShared };
 }
 
-/**
- * Returns a pod as received, without the fields of shared elements that the check does not know:
- * a later version of Kubernetes can have more fields.
- * @param read the pod after parsing
- */
-export function withoutUnknown(raw: JsonObject, read: Pod, shared: ReadonlySet<string>): JsonObject {
-  if (shared.size === 0) return raw;
-  const spec = { ...objectAt(raw, ['spec']) };
-  for (const each of keyedLists) {
-    const [items, known] = [spec[each.list], listOf(read.spec[each.list])];
-    if (!Array.isArray(items)) continue;
-    const isShared = (item: JsonObject | undefined): boolean => item !== undefined && shared.has(nameOf(each, item));
-    spec[each.list] = (items as unknown[]).map((item, index) => (isShared(known[index]) ? known[index] : item));
-  }
-  return { ...raw, spec };
+/** Empties elements, so that fields of theirs that are not known here are not carried over. */
+export function withoutShared(pod: Pod, shared: ReadonlySet<string>): Pod {
+  return shared.size === 0 ? pod : withItems(pod, shared, () => [{}]);
 }
+
+type KeyedList = (typeof keyedLists)[number];
 
 /** Identifies an element by its list and key. All lists of containers count as one. */
 function nameOf({ list, key }: KeyedList, item: JsonObject): string {
@@ -106,9 +76,7 @@ function nameOf({ list, key }: KeyedList, item: JsonObject): string {
 }
 
 function namesIn({ spec }: Pod): Set<string> {
-  const names = new Set<string>();
-  for (const each of keyedLists) for (const item of listOf(spec[each.list])) names.add(nameOf(each, item));
-  return names;
+  return new Set(keyedLists.flatMap((each) => listOf(spec[each.list]).map((item) => nameOf(each, item))));
 }
 
 /** Changes the named elements of a pod. */
@@ -117,13 +85,12 @@ function withItems(
   names: ReadonlySet<string>,
   change: (item: JsonObject, key: string) => readonly JsonObject[],
 ): Pod {
-  const changed = keyedLists.flatMap((each): [string, unknown][] => {
-    const items = pod.spec[each.list];
-    if (!Array.isArray(items)) return [];
-    const kept = listOf(items).flatMap((item) => (names.has(nameOf(each, item)) ? change(item, each.key) : [item]));
-    return [[each.list, kept]];
-  });
-  return { ...pod, spec: { ...pod.spec, ...Object.fromEntries(changed) } };
+  const spec: Record<string, unknown> = { ...pod.spec };
+  for (const each of keyedLists.filter(({ list }) => Array.isArray(spec[list])))
+    spec[each.list] = listOf(spec[each.list]).flatMap((item) =>
+      names.has(nameOf(each, item)) ? change(item, each.key) : [item],
+    );
+  return { ...pod, spec: spec as Pod['spec'] };
 }
 
 /** Gives an element a key that no template contains. */
@@ -138,44 +105,46 @@ function differences(
   names: ReadonlySet<string>,
   allowed: ReadonlySet<string>,
 ): FieldPath[] {
-  const [is, should] = [withServerDefaults(result), withServerDefaults(reference)] as [Pod, Pod];
-  return keyedLists.flatMap((each) => {
-    const { list, key } = each;
-    const mayDiffer = containerLists.has(list) ? allowed : new Set<string>();
-    const expected = new Map(listOf(should.spec[list]).map((item) => [nameOf(each, item), item]));
-    const items = listOf(is.spec[list]).filter((item) => names.has(nameOf(each, item)));
-    const found = new Set(items.map((item) => nameOf(each, item)));
-    const missing = [...expected].filter(([name]) => names.has(name) && !found.has(name));
-    return [
-      ...missing.map(([, item]) => ['spec', list, `[${String(item[key])}]`]),
-      ...items.flatMap((item): FieldPath[] => {
-        const path = ['spec', list, `[${String(item[key])}]`];
-        const other = expected.get(nameOf(each, item));
-        if (other === undefined) return [path];
-        const differing = Object.keys({ ...item, ...other }).filter(
-          (field) => !mayDiffer.has(field) && !jsonEqual(valueOf(item, field), valueOf(other, field)),
-        );
-        return differing.map((field) => [...path, field]);
-      }),
-    ];
+  const [is, should] = [elementsOf(result, names), elementsOf(reference, names)];
+  return [...new Map([...is, ...should])].flatMap(([id, { path, isContainer }]): FieldPath[] => {
+    const [item, other] = [is.get(id)?.item, should.get(id)?.item];
+    if (item === undefined || other === undefined) return [path];
+    const differing = Object.keys({ ...item, ...other }).filter((field) => !jsonEqual(item[field], other[field]));
+    return differing.filter((field) => !(isContainer && allowed.has(field))).map((field) => [...path, field]);
   });
 }
 
 /** The variables that the engine adds to a proxy; they hold probes and annotations of the pod. */
 const engineVariables: ReadonlySet<unknown> = new Set(['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS']);
 
-function valueOf(item: JsonObject, field: string): unknown {
-  if (field !== 'env' || item.name !== proxyContainer) return item[field];
-  return listOf(item.env).filter(({ name, valueFrom }) => !engineVariables.has(name) || valueFrom !== undefined);
+/** Returns the named elements, with the API server's defaults and without the engine's variables. */
+function elementsOf(pod: Pod, names: ReadonlySet<string>) {
+  const elements = new Map<string, { path: FieldPath; isContainer: boolean; item: JsonObject }>();
+  const { spec } = withServerDefaults(pod) as Pod;
+  for (const each of keyedLists) {
+    for (const [index, item] of listOf(spec[each.list]).entries()) {
+      if (!names.has(nameOf(each, item))) continue;
+      const env = listOf(item.env).filter(
+        ({ name, valueFrom }) => !engineVariables.has(name) || valueFrom !== undefined,
+      );
+      const id = `${each.list} ${String(item[each.key])}`;
+      elements.set(elements.has(id) ? `${id} ${index}` : id, {
+        path: ['spec', each.list, `[${String(item[each.key])}]`],
+        isContainer: containerLists.has(each.list),
+        item: item.name === proxyContainer ? { ...item, env } : item,
+      });
+    }
+  }
+  return elements;
 }
 
 /** Orders the containers like those of another pod with the same names. */
 function inOrderOf(pod: Pod, { spec }: Pod): Pod {
-  const sorted = Object.entries(pod.spec).map(([list, items]): [string, unknown] => {
-    if (!containerLists.has(list) || !Array.isArray(items)) return [list, items];
+  const sorted: Record<string, unknown> = { ...pod.spec };
+  for (const list of [...containerLists].filter((each) => Array.isArray(sorted[each]))) {
     const order = new Map(listOf(spec[list]).map(({ name }, index) => [name, index]));
     const indexOf = ({ name }: Named): number => order.get(name) ?? order.size;
-    return [list, (items as Named[]).toSorted((one, other) => indexOf(one) - indexOf(other))];
-  });
-  return { ...pod, spec: Object.fromEntries(sorted) as Pod['spec'] };
+    sorted[list] = (sorted[list] as Named[]).toSorted((one, other) => indexOf(one) - indexOf(other));
+  }
+  return { ...pod, spec: sorted as Pod['spec'] };
 }

@@ -1,4 +1,4 @@
-import { admissionPod } from '../../explain/admission-pod.ts';
+import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';

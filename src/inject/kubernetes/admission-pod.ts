@@ -1,6 +1,42 @@
 import { objectAt } from '../objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 
+const timestamps = ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
+/** Metadata that the API server sets and a create request does not contain. */
+const serverFields = new Set([...timestamps, 'uid', 'resourceVersion', 'generation', 'managedFields', 'selfLink']);
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/**
+ * Returns a pod as webhooks receive it. Sets the namespace, and the defaults of the API server and
+ * of its ServiceAccount plugin. Omits the fields that only stored pods have.
+ */
+export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
+  const spec = objectAt(pod, ['spec']);
+  const isMirror = Object.hasOwn(objectAt(pod, ['metadata', 'annotations']), mirrorAnnotation);
+  const account = textOf(spec.serviceAccountName) ?? textOf(spec.serviceAccount) ?? 'default';
+  const volumes = listOf(spec.volumes);
+  const hasToken = isMirror || spec.automountServiceAccountToken === false || tokenVolumeOf(spec) !== undefined;
+  const token = { name: `${tokenVolumePrefix}00000`, projected: { defaultMode: 0o644, sources: [] } };
+  return withServerDefaults({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...creatableMetadata(pod), namespace },
+    spec: {
+      ...spec,
+      ...(isMirror ? {} : { serviceAccountName: account, serviceAccount: account }),
+      ...(hasToken ? {} : { volumes: [...volumes, token] }),
+    },
+    status: {},
+  });
+}
+
+/** Returns a pod's metadata without the fields that only a stored pod has. */
+export function creatableMetadata(pod: JsonObject): JsonObject {
+  const metadata = Object.entries(objectAt(pod, ['metadata']));
+  return Object.fromEntries(metadata.filter(([name]) => !serverFields.has(name)));
+}
+
 /**
  * Sets the defaults that the API server sets on a pod when it decodes it and after each webhook
  * (k8s.io/kubernetes/pkg/apis/core/v1, SetObjectDefaults_Pod). Also adds the mounts of the token
@@ -33,11 +69,10 @@ export function withVolumeDefaults(pod: JsonObject): JsonObject {
   return { ...pod, spec: { ...spec, volumes: listOf(spec.volumes).map(volumeWithDefaults) } };
 }
 
-export const tokenVolumePrefix = 'kube-api-access-';
+const tokenVolumePrefix = 'kube-api-access-';
 const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Returns the name of the volume with the token of the ServiceAccount, if the pod has one. */
-export function tokenVolumeOf({ volumes }: JsonObject): string | undefined {
+function tokenVolumeOf({ volumes }: JsonObject): string | undefined {
   return listOf(volumes)
     .map(({ name }) => textOf(name))
     .find((name) => name?.startsWith(tokenVolumePrefix));
@@ -130,6 +165,6 @@ export function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-export function textOf(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { JsonObject } from '../inject/patch/json-value.ts';
-import { withServerDefaults } from '../inject/kubernetes/server-defaults.ts';
-import { admissionPod } from './admission-pod.ts';
+import type { JsonObject } from '../patch/json-value.ts';
+import { admissionPod, withServerDefaults } from './admission-pod.ts';
 
 function admitted(spec: JsonObject, metadata: JsonObject = {}): { metadata: JsonObject; spec: JsonObject } {
   return admissionPod({ metadata, spec }, 'shop') as { metadata: JsonObject; spec: JsonObject };
