@@ -22,7 +22,7 @@ import { selectTemplates } from './pod/select-templates.ts';
 import { workloadOf, type Workload } from './pod/workload.ts';
 import type { AuthorView } from './safety/author-inputs.ts';
 import { guardAuthor } from './safety/guard-author.ts';
-import { type CheckedPod, checkSameNames, nothingShared } from './safety/same-names.ts';
+import { type CheckedPod, checkSameNames, hasShared, unchecked } from './safety/same-names.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
 import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
@@ -48,15 +48,18 @@ const networkVariable = 'ISTIO_META_NETWORK';
 export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): CheckedPod {
   const templated = renderTemplates(injector, request, read, workload);
   const result = finishPod(injector, templated);
-  const { injection, marks, rendered } = templated;
-  if (injector.guard === undefined) return { pod: result, warnings: [], shared: nothingShared };
-  return checkSameNames(injector.guard, {
-    original: injection.pod,
-    template: rendered.templatePod,
+  const { guard, family } = injector;
+  const { pod: original, meter } = templated.injection;
+  const template = templated.rendered.templatePod;
+  const marks = [family.keys.status, family.overridesKey].filter((key) => annotationOf(original, key) !== undefined);
+  if (guard === undefined || (marks.length === 0 && !hasShared(original, template))) return unchecked(result);
+  return checkSameNames(guard, {
+    original,
+    template,
     result,
     marks,
     render: (other) => {
-      const reference = renderTemplates(injector, request, other, workload, injection.meter);
+      const reference = renderTemplates(injector, request, other, workload, meter);
       return { template: reference.rendered.templatePod, finish: () => finishPod(injector, reference) };
     },
   });
@@ -118,8 +121,7 @@ export function renderTemplates(
     guard === undefined || isReference
       ? run(view)
       : guardAuthor(guard, injector, { ...view, original: pod, names, meter, dataFor: dataOf, run });
-  const marks = [family.keys.status, family.overridesKey].filter((key) => annotationOf(pod, key) !== undefined);
-  return { injection, saved, statusText, rendered, marks };
+  return { injection, saved, statusText, rendered };
 }
 
 function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {

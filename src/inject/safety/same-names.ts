@@ -9,13 +9,15 @@ import type { FieldPath } from './field-path.ts';
 import { attempt } from './narrow.ts';
 import { sameName } from './refusal.ts';
 
+/** The lists in which Kubernetes allows each name once, over all of them. */
+const containerLists: readonly string[] = ['containers', 'initContainers', 'ephemeralContainers'];
 /** The lists of a pod's spec in whose elements a merge can change more than the key. */
 const keyedLists = podStruct('v1.PodSpec').fields.flatMap(({ name, type, patchStrategy, mergeKey }) => {
   const hasFields = type.kind === 'list' && type.element.kind === 'struct' && type.element.fields.length > 1;
-  return hasFields && patchStrategy === 'merge' ? [{ list: name, key: mergeKey }] : [];
+  const isContainer = containerLists.includes(name);
+  const list = { list: name, key: mergeKey, isContainer, rivals: isContainer ? containerLists : [name] };
+  return hasFields && patchStrategy === 'merge' ? [list] : [];
 });
-/** The lists in which Kubernetes allows each name once, over all of them. */
-const containerLists: ReadonlySet<string> = new Set(['containers', 'initContainers', 'ephemeralContainers']);
 
 /** A pod that was injected without a check of its elements. */
 export interface UncheckedPod {
@@ -38,7 +40,12 @@ export interface CheckedPod {
   readonly shared: ReadonlySet<string>;
 }
 
-export const nothingShared: ReadonlySet<string> = new Set();
+const nothing: ReadonlySet<string> = new Set();
+
+/** Returns an injected pod that needs no check. */
+export function unchecked(pod: Pod, warnings: readonly string[] = []): CheckedPod {
+  return { pod, warnings, shared: nothing };
+}
 
 /**
  * Compares the elements that templates add (containers, volumes and so on) with those of the same
@@ -51,7 +58,6 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
   const { original, template, result, marks, render } = injected;
   const names = namesIn(template);
   const taken = new Set([...namesIn(original)].filter((name) => names.has(name)));
-  if (taken.size === 0 && marks.length === 0) return { pod: result, warnings: [], shared: nothingShared };
   const given = attempt(() => namesIn(render(withItems(original, taken, renamed)).template)) ?? names;
   const own = new Set([...names].filter((name) => !taken.has(name) || given.has(name)));
   const reference = attempt(() => render(withItems(original, own, () => [])).finish());
@@ -60,7 +66,7 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
     return { pod: inOrderOf(result, reference), warnings: [], shared: own };
   const failure = sameName(paths, marks);
   if (action === 'Refuse') throw failure;
-  return { pod: result, warnings: [failure.message], shared: nothingShared };
+  return unchecked(result, [failure.message]);
 }
 
 /** Empties elements, so that fields of theirs that are not known here are not carried over. */
@@ -71,8 +77,21 @@ export function withoutShared(pod: Pod, shared: ReadonlySet<string>): Pod {
 type KeyedList = (typeof keyedLists)[number];
 
 /** Identifies an element by its list and key. All lists of containers count as one. */
-function nameOf({ list, key }: KeyedList, item: JsonObject): string {
-  return `${containerLists.has(list) ? 'containers' : list}\0${String(item[key])}`;
+function nameOf({ key, rivals }: KeyedList, item: JsonObject): string {
+  return `${rivals.join()}\0${String(item[key])}`;
+}
+
+/** Reports whether a pod has elements of the templates' names. Runs for every pod, so it is fast. */
+export function hasShared({ spec }: Pod, template: Pod): boolean {
+  for (const { list, key, rivals } of keyedLists) {
+    const added = template.spec[list] as readonly JsonObject[] | null | undefined;
+    if (!added) continue;
+    for (const rival of rivals) {
+      const own = spec[rival] as readonly JsonObject[] | null | undefined;
+      if (own?.some((item) => added.some((each) => each[key] === item[key])) === true) return true;
+    }
+  }
+  return false;
 }
 
 function namesIn({ spec }: Pod): Set<string> {
@@ -130,7 +149,7 @@ function elementsOf(pod: Pod, names: ReadonlySet<string>) {
       const id = `${each.list} ${String(item[each.key])}`;
       elements.set(elements.has(id) ? `${id} ${index}` : id, {
         path: ['spec', each.list, `[${String(item[each.key])}]`],
-        isContainer: containerLists.has(each.list),
+        isContainer: each.isContainer,
         item: item.name === proxyContainer ? { ...item, env } : item,
       });
     }
@@ -141,7 +160,7 @@ function elementsOf(pod: Pod, names: ReadonlySet<string>) {
 /** Orders the containers like those of another pod with the same names. */
 function inOrderOf(pod: Pod, { spec }: Pod): Pod {
   const sorted: Record<string, unknown> = { ...pod.spec };
-  for (const list of [...containerLists].filter((each) => Array.isArray(sorted[each]))) {
+  for (const list of containerLists.filter((each) => Array.isArray(sorted[each]))) {
     const order = new Map(listOf(spec[list]).map(({ name }, index) => [name, index]));
     const indexOf = ({ name }: Named): number => order.get(name) ?? order.size;
     sorted[list] = (sorted[list] as Named[]).toSorted((one, other) => indexOf(one) - indexOf(other));
