@@ -92,8 +92,8 @@ export const sameName: Scenario = {
       });
     const honest = before.find(({ metadata }) => metadata.labels?.app === 'honest')!;
     await context.checkNow('a stored pod can be created again, with the same containers', async () => {
-      const { nodeName: _, ...stored } = honest.spec;
-      const pod = barePod(namespace, 'again', { spec: stored, annotations: honest.metadata.annotations ?? {} });
+      const { spec: stored, metadata } = honest;
+      const pod = barePod(namespace, 'again', { spec: stored, annotations: metadata.annotations ?? {} });
       const { spec } = await dryRun(client, pod);
       return jsonEqual([spec.containers, spec.initContainers], [stored.containers, stored.initContainers]);
     });

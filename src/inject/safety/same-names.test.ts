@@ -57,8 +57,10 @@ const plain = withServerDefaults(injected({})) as ReturnType<typeof injected>;
 
 /** Asserts that a pod is refused, or has all elements of the template as they are in any pod. */
 function assertGuarded(result: InjectionResult): void {
-  if (result.outcome !== 'injected')
-    return assert.match(reasonOf(result), /^(?:SameName|InvalidPod|InvalidOverrides)$/);
+  if (result.outcome !== 'injected') {
+    assert.match(reasonOf(result), /^(?:SameName|InvalidPod|InvalidOverrides)$/);
+    return;
+  }
   const after = withServerDefaults(result.pod).spec as typeof plain.spec;
   for (const [list, items] of Object.entries(plain.spec)) {
     for (const item of listOf(items).filter(({ name }) => name !== 'web')) {
@@ -154,7 +156,7 @@ describe('an element with the name of an element of the template', () => {
 
   it('is accepted in a pod that was injected before, with the defaults of the API server', () => {
     const token = { name: 'kube-api-access-x', projected: { sources: [] } };
-    const first = withServerDefaults(injected({ volumes: [token] }) as JsonObject) as typeof plain;
+    const first = withServerDefaults(injected({ volumes: [token] })) as typeof plain;
     const mounts = first.spec.containers?.find(({ name }) => name === 'hello')?.volumeMounts as unknown[];
     assert.equal(mounts.length, 2);
     for (const annotations of [first.metadata.annotations as JsonObject, {}]) {

@@ -28,7 +28,7 @@ export interface UncheckedPod {
   readonly result: Pod;
   /** The annotations of an earlier injection that the pod has. An author can forge them. */
   readonly marks: readonly string[];
-  /** Renders the templates for another pod, and ignores these annotations. @throws InjectionFailure */
+  /** Renders another pod, and ignores these annotations. @throws InjectionFailure */
   readonly render: (pod: Pod) => { readonly template: Pod; readonly finish: () => Pod };
 }
 
@@ -81,7 +81,7 @@ function nameOf({ key, rivals }: KeyedList, item: JsonObject): string {
   return `${rivals.join()}\0${String(item[key])}`;
 }
 
-/** Reports whether a pod has elements of the templates' names. Runs for every pod, so it is fast. */
+/** Reports whether a pod has elements of the templates' names. Runs for every pod. */
 export function hasShared({ spec }: Pod, template: Pod): boolean {
   for (const { list, key, rivals } of keyedLists) {
     const added = template.spec[list] as readonly JsonObject[] | null | undefined;
@@ -136,7 +136,7 @@ function differences(
 /** The variables that the engine adds to a proxy; they hold probes and annotations of the pod. */
 const engineVariables: ReadonlySet<unknown> = new Set(['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS']);
 
-/** Returns the named elements, with the API server's defaults and without the engine's variables. */
+/** Returns the named elements, with the API server's defaults, without the engine's variables. */
 function elementsOf(pod: Pod, names: ReadonlySet<string>) {
   const elements = new Map<string, { path: FieldPath; isContainer: boolean; item: JsonObject }>();
   const { spec } = withServerDefaults(pod) as Pod;
