@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../kube/api-error.ts';
 import { type Terminal, UsageError } from './terminal.ts';
@@ -12,10 +12,40 @@ export async function readNamedFile(terminal: Terminal, option: string, file: st
 
 /** Reads a file; `-` has no special meaning. */
 export function readFile(option: string, file: string): string {
+  return atFile(`${option} ${file}`, () => readText(file));
+}
+
+/** The largest file that is read, in bytes; /dev/zero never ends. */
+export const largestInput = 256 * 2 ** 20;
+
+/**
+ * Reads at most `most` bytes of a file as UTF-8.
+ * @param kind `regular` opens no link and waits for no FIFO, whatever has replaced a listed file
+ * @throws Error of the file system, or if the file is larger or of another kind
+ */
+export function readText(file: string, most = largestInput, kind: 'regular' | 'any' = 'any'): string {
+  const descriptor = openSync(file, kind === 'any' ? 'r' : constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    return readFileSync(file, 'utf8');
+    if (kind === 'regular' && !fstatSync(descriptor).isFile()) throw new Error('is not a regular file');
+    const chunks: Buffer[] = [];
+    for (let size = 0; size <= most; size += chunks.at(-1)?.length ?? 0) {
+      const chunk = Buffer.allocUnsafe(1 << 16);
+      const count = readSync(descriptor, chunk);
+      if (count === 0) return Buffer.concat(chunks).toString('utf8');
+      chunks.push(chunk.subarray(0, count));
+    }
+    throw new Error(`is larger than ${most / 2 ** 20} MiB; split it, or name other files`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Acts on a file. @throws UsageError that begins with `place`, e.g. `--filename a.yaml` */
+export function atFile<Value>(place: string, act: () => Value): Value {
+  try {
+    return act();
   } catch (error) {
-    throw new UsageError(`${option} ${file}: ${describeFileError(error)}`, { cause: error });
+    throw new UsageError(`${place}: ${describeFileError(error)}`, { cause: error });
   }
 }
 
@@ -39,6 +69,7 @@ const reasons: Record<string, string> = {
   ENOENT: 'no such file; check the path',
   EISDIR: 'is a directory, not a file',
   EACCES: 'permission denied; change its mode, or name another file',
+  ELOOP: 'is a link to itself, or has been replaced by a link; name another file',
   ENOTDIR: 'a part of the path is not a directory; check the path',
 };
 

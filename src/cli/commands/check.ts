@@ -15,7 +15,8 @@ import { type OutputFormat, outputOption } from '../report/write-report.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
-import { messageOf, readNamedFile } from '../files.ts';
+import { messageOf } from '../files.ts';
+import { readFiles } from '../read-folder.ts';
 import { injectedByAnnotation } from '../../api/names.ts';
 import { creatableMetadata } from '../../inject/kubernetes/admission-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
@@ -173,11 +174,15 @@ async function reportsOf(
   return reports;
 }
 
-/** Reads the objects of YAML or JSON files. @throws UsageError naming the file and line */
-export async function readFileObjects(terminal: Terminal, files: readonly string[]): Promise<KubernetesObject[]> {
+/** Reads the objects of files and folders. @throws UsageError naming the file and line */
+export async function readFileObjects(
+  terminal: Terminal,
+  files: readonly string[],
+  flag = '--filename',
+): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
-  for (const file of files)
-    objects.push(...objectsOfText(await readNamedFile(terminal, '--filename', file), `--filename ${file}`));
+  for await (const { name, text } of readFiles(terminal, flag, files))
+    for (const object of objectsOfText(text, `${flag} ${name}`)) objects.push(object);
   return objects;
 }
 

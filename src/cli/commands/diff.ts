@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { surroundingsOf } from '../check/facts.ts';
+import { readFileObjects } from './check.ts';
 import { namespacesIn } from '../check/read-file-facts.ts';
 import { subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
@@ -12,14 +13,7 @@ import {
   publishedConfiguration,
   readReferencedTexts,
 } from '../diff/cluster-diff.ts';
-import {
-  choose,
-  type FileConfiguration,
-  loadConfigurations,
-  named,
-  readObjects,
-  readObjectsAt,
-} from '../diff/configurations.ts';
+import { choose, type FileConfiguration, loadConfigurations, named, readObjectsAt } from '../diff/configurations.ts';
 import type { DiffReport } from '../diff/diff-report.ts';
 import { htmlReport } from '../diff/html-report.ts';
 import { makeReport } from '../diff/make-report.ts';
@@ -134,7 +128,7 @@ async function clusterReport(
       terminal,
     );
   }
-  const objects = await readObjects(terminal, '-f', filename);
+  const objects = await readFileObjects(terminal, filename, '-f');
   return diffCluster(
     client,
     {
@@ -159,18 +153,18 @@ async function filesReport(
   terminal: Terminal,
 ): Promise<DiffReport> {
   const { filename = [], fromFile, since, from, to, namespace, workload, pods } = options;
-  const next = await loadConfigurations('-f', await readObjects(terminal, '-f', filename));
+  const next = await loadConfigurations('-f', await readFileObjects(terminal, filename, '-f'));
   const earlier =
     since !== undefined
       ? await loadConfigurations('--since', readObjectsAt(since, filename))
       : fromFile === undefined
         ? next
-        : await loadConfigurations('--from-file', await readObjects(terminal, '--from-file', fromFile));
+        : await loadConfigurations('--from-file', await readFileObjects(terminal, fromFile, '--from-file'));
   const after = choose('--to', next, to);
   const before = choose('--from', earlier, from ?? (earlier === next ? undefined : nameAmong(earlier, after)));
   if (before === after)
     throw new UsageError('name the InjectorConfig before the change: --from-file, --since or --from');
-  const objects = await readObjects(terminal, '--manifests', manifests);
+  const objects = await readFileObjects(terminal, manifests, '--manifests');
   const subjects = objects.flatMap((object) => {
     const subject = subjectOf(object, namespace ?? 'default');
     return subject === undefined ? [] : [{ ...subject, pods: replicasIn(object), template: subject }];

@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander';
 import { lintRules } from '../../explain/lint/rules.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
-import { filesBelow } from '../diff/configurations.ts';
-import { readNamedFile } from '../files.ts';
 import { type ConfigurationOptions, namedConfiguration } from '../injection/named-configuration.ts';
 import { lintDirectory, lintFiles, type LintResult, type PlacedFinding } from '../lint/lint-files.ts';
 import { sarifLog } from '../lint/sarif.ts';
+import { readFiles } from '../read-folder.ts';
 import { plural, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
@@ -47,8 +46,7 @@ async function lint(terminal: Terminal, names: readonly string[], options: LintO
   if (options.configDir !== undefined)
     return lintDirectory(await namedConfiguration(terminal, options), options.configDir);
   const files = [];
-  for (const name of names.flatMap((each) => filesBelow('lint', each)))
-    files.push({ name, text: await readNamedFile(terminal, 'lint', name) });
+  for await (const file of readFiles(terminal, 'lint', names)) files.push(file);
   const result = lintFiles(files);
   if (result.objects === 0 && result.findings.length === 0)
     throw new UsageError(`lint ${names.join(' ')}: the files contain no InjectorConfig or RevisionTag`);

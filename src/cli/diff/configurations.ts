@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
-import path from 'node:path';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { injectorConfigKind, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
@@ -13,8 +11,8 @@ import { referencedTexts } from '../check/read-file-facts.ts';
 import { messageOf } from '../files.ts';
 import { inFile, readConfig } from '../injection/read-injector-config.ts';
 import { objectsOfText } from '../commands/check.ts';
-import { type Terminal, UsageError } from '../terminal.ts';
-import { readNamedFile } from '../files.ts';
+import { UsageError } from '../terminal.ts';
+import { isManifest } from '../read-folder.ts';
 
 /** An InjectorConfig from files, loaded. */
 export interface FileConfiguration extends NamedInjector {
@@ -24,28 +22,6 @@ export interface FileConfiguration extends NamedInjector {
 /** Loads a configuration. @throws ConfigurationError */
 export function named(name: string, files: ConfigurationFiles): NamedInjector {
   return { name, hash: configurationHash(files), injector: loadInjector(files) };
-}
-
-/** Reads the objects of YAML files, and of the YAML and JSON files below folders. */
-export async function readObjects(
-  terminal: Terminal,
-  flag: string,
-  files: readonly string[],
-): Promise<KubernetesObject[]> {
-  const objects: KubernetesObject[] = [];
-  for (const file of files.flatMap((each) => filesBelow(flag, each)))
-    objects.push(...objectsOfText(await readNamedFile(terminal, flag, file), `${flag} ${file}`));
-  return objects;
-}
-
-const isManifest = (name: string): boolean => /\.(ya?ml|json)$/.test(name);
-
-/** Returns a file, or the YAML and JSON files below a folder. @throws UsageError */
-export function filesBelow(flag: string, file: string): string[] {
-  if (file === '-' || !(statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false)) return [file];
-  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).filter(isManifest).sort();
-  if (names.length === 0) throw new UsageError(`${flag} ${file}: the folder contains no YAML or JSON files`);
-  return names.map((name) => path.join(file, name));
 }
 
 /** Reads files as they are in a commit. @throws UsageError with git's message */
@@ -61,8 +37,11 @@ export function readObjectsAt(commit: string, files: readonly string[]): Kuberne
       });
     }
   };
-  const listed = git('ls-tree', '-r', '-z', '--name-only', commit, '--', ...files).split('\0');
-  const names = listed.filter((name) => isManifest(name) || files.includes(name));
+  const listed = git('ls-tree', '-r', '-z', commit, '--', ...files).split('\0');
+  // Only regular files: the content of a link is its target.
+  const names = listed
+    .flatMap((entry) => /^100[^\t]*\t(.*)$/s.exec(entry)?.[1] ?? [])
+    .filter((name) => isManifest(name) || files.includes(name));
   return names.flatMap((name) => objectsOfText(git('show', `${commit}:./${name}`), `--since ${commit}: ${name}`));
 }
 

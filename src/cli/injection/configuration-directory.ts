@@ -1,14 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
-import { messageOf } from '../files.ts';
+import { atFile, readText } from '../files.ts';
 
 /**
  * Reads Istio's files `config` and, if they exist, `values` and `mesh` from a directory, such as a
  * volume that is projected from Istio's ConfigMaps.
- * @throws ConfigurationError naming the file
+ * @throws ConfigurationError or UsageError naming the file
  */
 export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {
   const config = readKey(directory, 'config');
@@ -26,10 +26,5 @@ export function readConfigurationDirectory(directory: string, settings: Injectio
 
 function readKey(directory: string, key: string): string | undefined {
   const file = join(directory, key);
-  if (!existsSync(file)) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(key, `${file}: cannot be read: ${messageOf(error)}`, { cause: error });
-  }
+  return existsSync(file) ? atFile(file, () => readText(file)) : undefined;
 }

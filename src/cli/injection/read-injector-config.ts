@@ -1,10 +1,11 @@
-import { parseAllDocuments } from 'yaml';
+import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { Mistake } from '../../api/mistake.ts';
 import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import { atFile } from '../files.ts';
 import { UsageError } from '../terminal.ts';
 
 /**
@@ -13,10 +14,8 @@ import { UsageError } from '../terminal.ts';
  * @throws UsageError or ConfigurationError naming the file, the field and what to do
  */
 export function readInjectorConfig(file: string, text: string): InjectorConfig {
-  const documents = parseAllDocuments(text, { version: '1.1' });
-  const [error] = documents.flatMap(({ errors }) => errors);
-  if (error !== undefined) throw new UsageError(`--config ${file}: not YAML: ${error.message}`, { cause: error });
-  const objects = documents.map((document) => document.toJS() as unknown).filter((object) => object !== null);
+  const documents = atFile(`--config ${file}: not YAML`, () => readDocuments(text));
+  const objects = documents.map(({ document }) => document.toJS() as unknown).filter((object) => object !== null);
   const configs = objects.filter((object) => isJsonObject(object) && object.kind === injectorConfigKind);
   if (configs.length > 1)
     throw new UsageError(`--config ${file}: contains ${configs.length} InjectorConfigs; name a file with only one`);

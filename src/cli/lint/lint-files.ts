@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { LineCounter } from 'yaml';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import {
@@ -18,7 +18,7 @@ import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revisi
 import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuration.ts';
 import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
-import { yamlOptions } from '../../inject/objects/read-documents.ts';
+import { parseDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { type ConfigurationReference, configurationReferences } from '../../manifests/configuration-references.ts';
@@ -26,6 +26,7 @@ import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import { fieldPath, type FieldPath, type Position, SourcePlaces } from './positions.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { messageOf } from '../files.ts';
+import type { NamedText } from '../read-folder.ts';
 
 /** A finding with its place in a file. */
 export interface PlacedFinding extends Position {
@@ -34,12 +35,6 @@ export interface PlacedFinding extends Position {
   /** The object with the problem, e.g. `InjectorConfig 1-25`; empty if a file is not YAML. */
   readonly object: string;
   readonly message: string;
-}
-
-/** A file, as text. */
-export interface LintedFile {
-  readonly name: string;
-  readonly text: string;
 }
 
 /** An object of a file. */
@@ -60,7 +55,7 @@ export interface LintResult {
 }
 
 /** Checks the InjectorConfigs and RevisionTags of files. ConfigMaps supply the referenced texts. */
-export function lintFiles(files: readonly LintedFile[]): LintResult {
+export function lintFiles(files: readonly NamedText[]): LintResult {
   const findings: PlacedFinding[] = [];
   const objects = files.flatMap((file) => readObjects(file, findings));
   const linted = new Linted(objects, findings);
@@ -111,11 +106,10 @@ function placeInConfig(places: SourcePlaces, { template, line, column, field = '
  * Reads the Kubernetes objects of a file. Adds a finding for each document that is not YAML if the
  * file names our API group.
  */
-function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): SourceObject[] {
+function readObjects({ name, text }: NamedText, findings: PlacedFinding[]): SourceObject[] {
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, { ...yamlOptions, lineCounter });
   const placeIn = SourcePlaces.inFile(name, text);
-  return [...documents].flatMap((document) => {
+  return parseDocuments(text, lineCounter).flatMap((document) => {
     const places = new SourcePlaces(document, lineCounter, text, placeIn);
     const invalid = (offset: number, message: string): SourceObject[] => {
       // A folder may contain other files, such as the templates of a Helm chart.
@@ -125,7 +119,7 @@ function readObjects({ name, text }: LintedFile, findings: PlacedFinding[]): Sou
       return [];
     };
     const [error] = document.errors;
-    if (error !== undefined) return invalid(error.pos[0], error.message.split(' at line ')[0] ?? '');
+    if (error !== undefined) return invalid(error.pos[0], error.message);
     try {
       return objectsIn(document.toJS(), places, []);
     } catch (error) {
@@ -188,7 +182,8 @@ class Linted {
   ): void {
     try {
       const parsed = parse(source.object);
-      for (const field of unknownFields(source.object.spec, parsed.spec, 'spec'))
+      // Each search for a place takes time for each field.
+      for (const field of unknownFields(source.object.spec, parsed.spec, 'spec').slice(0, 1000))
         this.#add(source, {
           rule: 'unknown-field',
           message: `${field}: unknown field; remove it or correct its name`,
