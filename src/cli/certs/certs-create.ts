@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
@@ -8,7 +8,8 @@ import { issueAuthority, issueServingCertificate } from '../../certs/issue-certi
 import { joinBundle, parseBundle, readCertificate } from '../../certs/read-certificate.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
-import { describeFileError, readNamedFile } from '../files.ts';
+import { atFile, readNamedFile } from '../files.ts';
+import { replaceFiles } from '../replace-files.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 
 interface CreateOptions {
@@ -133,24 +134,17 @@ const files = [
 ] as const;
 
 /**
- * Writes each file atomically. Only the file's owner can read `tls.key`.
- * @throws UsageError when a file exists and `overwrite` is false, before anything is written; or
- *   when the directory cannot be written
+ * Writes all files or none. Only the file's owner can read `tls.key`.
+ * @throws UsageError when a file or link exists and `overwrite` is false, before anything is
+ *   written; or when the directory cannot be written
  */
 function writeCertificateFiles(directory: string, created: CreatedCertificates, overwrite: boolean): void {
-  const present = files.map(([name]) => join(directory, name)).filter((file) => existsSync(file));
+  const isPresent = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  const present = files.map(([name]) => join(directory, name)).filter(isPresent);
   if (present.length > 0 && !overwrite) {
     const message = `--out ${directory}: ${present.join(', ')} would be overwritten; name another directory, or use --force (and --previous, to keep the trusted authorities)`;
     throw new UsageError(message);
   }
-  try {
-    mkdirSync(directory, { recursive: true });
-    for (const [name, mode] of files) {
-      const file = join(directory, name);
-      writeFileSync(`${file}.new`, created[name], { mode });
-      renameSync(`${file}.new`, file);
-    }
-  } catch (error) {
-    throw new UsageError(`--out ${directory}: ${describeFileError(error)}`, { cause: error });
-  }
+  const contents = files.map(([name, mode]) => ({ name, mode, text: created[name] }));
+  atFile(`--out ${directory}`, () => replaceFiles(directory, contents, randomBytes));
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { parse } from 'yaml';
 import { formatRotateRequest, parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -44,6 +44,16 @@ describe('injector certs', () => {
       const trusted = parseBundle(read('one', 'ca.crt')).map(({ fingerprint }) => fingerprint);
       assert.equal(trusted.length, 2);
       assert.equal(trusted[1], old[0]?.fingerprint);
+    });
+
+    it('follows no link, and takes a link without a target for a file', async () => {
+      mkdirSync(path('links'));
+      for (const name of ['tls.key', 'tls.key.new']) symlinkSync('../elsewhere', path('links', name));
+      assert.match((await create('--out', path('links'))).errors, /tls\.key would be overwritten/);
+      assert.equal((await create('--out', path('links'), '--force')).code, 0);
+      assert.match(read('links', 'tls.key'), /PRIVATE KEY/);
+      assert.ok(!existsSync(path('elsewhere')));
+      assert.deepEqual(readdirSync(path('links')), ['ca.crt', 'tls.crt', 'tls.key', 'tls.key.new']);
     });
 
     it('prints a Secret, and writes no file', async () => {

@@ -83,6 +83,12 @@ describe('SECURITY.md', () => {
     assert.notDeepEqual(rightsOnPage(page), rightsOf(more));
   });
 
+  it('names every hook of the chart', () => {
+    const texts = Object.values(readChart()).join('\n');
+    const hooks = [...texts.matchAll(/helm\.sh\/hook["']?: *(.*)/g)].map(([, hook = '']) => `\`${hook}\``);
+    assert.deepEqual(page.match(/`(pre|post)-[a-z-]+`|`(test|crd-install)`/g), hooks);
+  });
+
   it('names at least one existing test in each list item', () => {
     assert.deepEqual(mistakesOf(page), []);
   });
