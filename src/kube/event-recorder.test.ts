@@ -68,15 +68,16 @@ describe('EventRecorder', () => {
     assert.equal(created.length, 2);
   });
 
-  it('limits the rate of different Events for each object', async () => {
+  it('limits the rate of different Events for each object and reason', async () => {
     const { clock, created, recorder } = setUp();
     for (let index = 0; index < 100; index += 1) recorder.record(config, { ...event, note: `note ${index}` });
     assert.equal(created.length, 25);
     recorder.record({ ...config, metadata: { name: 'other', uid: 'u2' } }, event);
-    assert.equal(created.length, 26);
+    recorder.record(config, { ...event, reason: 'Other' });
+    assert.equal(created.length, 27, 'neither another object nor another reason waits');
     await clock.advance(300_000);
     for (const note of ['x', 'y']) recorder.record(config, { ...event, note });
-    assert.equal(created.length, 27);
+    assert.equal(created.length, 28);
   });
 
   it('cuts notes at 1024 bytes, between characters', () => {

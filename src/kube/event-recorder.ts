@@ -34,19 +34,22 @@ interface Series {
 const seriesMs = 6 * 60_000;
 /** The delay before a series is written, in milliseconds; allows two requests a minute. */
 const flushMs = 30_000;
-/** Limits new events per object (client-go's spam filter: a burst of 25, then one in 5 minutes). */
+/**
+ * Limits new events per object and reason (client-go's spam filter: a burst of 25, then one in 5
+ * minutes). Authors of pods can cause some reasons, which must not use up those of others.
+ */
 const spam = { burst: 25, refillMs: 300_000 };
 const noteLimit = 1024;
 
 /**
  * Records Events (events.k8s.io/v1). Equal events become a series; the rate of different events is
- * limited for each object. `record` returns immediately and never throws; a failed write is logged
+ * limited for each object and reason. `record` returns immediately and never throws; a failed write is logged
  * at debug level.
  */
 export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;
   readonly #series = new Map<string, Series>();
-  /** The time at which an object's bucket of new events is full again, by the object's uid. */
+  /** When a bucket of new events is full again, by the object's uid and the reason. */
   readonly #buckets = new Map<string, number>();
   #sequence = 0;
 
@@ -69,7 +72,7 @@ export class EventRecorder<Reason extends string = string> {
       if (series.count === series.written + 1) clock.after(flushMs, this.#flush.bind(this, series));
       return;
     }
-    if (!this.#takeToken(uid, now)) return;
+    if (!this.#takeToken(`${uid} ${reason}`, now)) return;
     const object = this.#eventObject(regarding, { type, reason, action, note });
     this.#series.set(key, { object, count: 1, written: 1, lastSeen: now });
     this.#write(() => client.create(object));
@@ -106,16 +109,16 @@ export class EventRecorder<Reason extends string = string> {
     };
   }
 
-  #takeToken(uid: string, now: number): boolean {
-    const fullAt = Math.max(this.#buckets.get(uid) ?? now, now) + spam.refillMs;
+  #takeToken(bucket: string, now: number): boolean {
+    const fullAt = Math.max(this.#buckets.get(bucket) ?? now, now) + spam.refillMs;
     if (fullAt - now > spam.burst * spam.refillMs) return false;
-    this.#buckets.set(uid, fullAt);
+    this.#buckets.set(bucket, fullAt);
     return true;
   }
 
   #forgetOld(now: number): void {
     for (const [key, series] of this.#series) if (now - series.lastSeen > seriesMs) this.#series.delete(key);
-    for (const [uid, fullAt] of this.#buckets) if (fullAt <= now) this.#buckets.delete(uid);
+    for (const [bucket, fullAt] of this.#buckets) if (fullAt <= now) this.#buckets.delete(bucket);
   }
 }
 

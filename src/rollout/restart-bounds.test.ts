@@ -33,7 +33,7 @@ describe('planRestarts, with shared budgets and bounds,', () => {
       [...['a', 'b', 'c'].map((name) => candidate(name, { budgets })), candidate('d', { budgets, namespace: 'tools' })],
       wide,
     );
-    assert.deepEqual(names(restart), ['a', 'b', 'd']);
+    assert.deepEqual(names(restart), ['a', 'd', 'b']);
     assert.deepEqual(reasons(status.waiting), ['a Next', 'b Next', 'c Budget', 'd Next']);
   });
 

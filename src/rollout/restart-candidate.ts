@@ -1,6 +1,7 @@
 import { durationMilliseconds } from '../api/duration.ts';
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutWorkload } from '../routing/workload-key.ts';
+import type { FairShares } from './fair-shares.ts';
 
 /** The observed progress of the latest restart of a workload. */
 export interface RestartProgress {
@@ -92,6 +93,8 @@ export interface RestartSituation {
   readonly own: readonly RestartCandidate[];
   readonly others: readonly OtherRestart[];
   readonly uncertain?: readonly UncertainRestart[];
+  /** The turns of the namespaces until now; by default, no namespace had a turn. */
+  readonly shares?: FairShares;
 }
 
 /** How long a restart counts as the cause of an incomplete workload, in milliseconds. */

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { FairShares } from './fair-shares.ts';
+import { runSteps } from './restart-steps.ts';
+import { planRestarts } from './restarts.ts';
 import { at, boundsOf } from './testdata/situation.ts';
 import {
   candidate,
@@ -39,15 +42,33 @@ describe('planRestarts', () => {
   });
 
   it('respects the bounds of each namespace and of the cluster', () => {
-    const bounds = boundsOf({ maxUnavailableWorkloads: 3, perNamespace: 2 });
-    const all = ['a', 'b', 'c'].flatMap((namespace) =>
+    const all = ['a', 'b'].flatMap((namespace) =>
       ['1', '2', '3'].map((name) => candidate(namespace + name, { namespace })),
     );
-    const { restart, status } = plan(all, bounds);
-    const messageOf = (name: string) => status.waiting.find((each) => each.name === name)?.message ?? '';
-    assert.deepEqual(names(restart), ['a1', 'a2', 'b1']);
-    assert.match(messageOf('a3'), /^2 workloads in namespace a are restarting or about to restart.*\(perNamespace\)$/);
-    assert.match(messageOf('b2'), /^3 workloads are restarting or about to restart, .*\(maxUnavailableWorkloads\)$/);
+    const planned = (maxUnavailableWorkloads: number) => {
+      const { restart, status } = plan(all, boundsOf({ maxUnavailableWorkloads, perNamespace: 2 }));
+      return [names(restart), status.waiting.find(({ name }) => name === 'a3')?.message] as const;
+    };
+    const [some, full] = planned(3);
+    assert.deepEqual(some, ['a1', 'b1', 'a2']);
+    assert.match(full ?? '', /^3 workloads are restarting or about to restart, .*\(maxUnavailableWorkloads\)$/);
+    const [more, fullHere] = planned(5);
+    assert.deepEqual(more, ['a1', 'b1', 'a2', 'b2']);
+    assert.match(fullHere ?? '', /^2 workloads in namespace a are restarting or about to restart.*\(perNamespace\)$/);
+  });
+
+  it('lets namespaces take turns: 240 workloads of one cost 20 of another at most twice the time', () => {
+    const shares = new FairShares();
+    const many = (count: number, namespace: string): RestartCandidate[] =>
+      Array.from({ length: count }, (_, index) => candidate(`${index}`, { namespace }));
+    let own = [...many(240, 'a'), ...many(20, 'shop')];
+    let turns = 0;
+    for (; own.some(({ namespace }) => namespace === 'shop'); turns += 1) {
+      const [next] = runSteps(planRestarts({ own, others: [], shares }, one, at(1000).getTime())).restart;
+      shares.serve(next?.namespace ?? '');
+      own = own.filter((each) => each !== next);
+    }
+    assert.equal(turns, 40);
   });
 
   for (const [title, fields, reason] of [

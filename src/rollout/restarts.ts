@@ -1,6 +1,7 @@
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { listedNames } from '../api/injector-config/usage-status.ts';
+import { FairShares } from './fair-shares.ts';
 import { RestartBounds } from './restart-bounds.ts';
 import {
   doneAt,
@@ -51,10 +52,11 @@ export interface RestartPlan {
  * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: if the operator
  * made it incomplete (by a restart for another target, by a restart whose new pods crash, or by a
  * canary that was rolled back), it is restarted first, because its unready pods use up the budget.
- * The order is by namespace, kind and name; workloads in namespaces with many failures come last.
+ * Namespaces take turns, so that no author delays others; in a namespace, the order is by kind and
+ * name. Workloads in namespaces with many failures come last.
  */
 export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
-  const { others, uncertain = [] } = situation;
+  const { others, uncertain = [], shares = new FairShares() } = situation;
   // Sorting ten thousand workloads takes only 3 ms, so this is one step.
   const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
@@ -89,14 +91,19 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   yield* forEach(able, (each) => turns[isBlamed(each) ? 0 : each.isDeferred === true ? 2 : 1]?.push(each));
   const restart: RestartCandidate[] = [];
   const delayed = new Map<RestartCandidate, Why>();
+  const next = shares.copy();
   for (const [turn, candidates] of turns.entries()) {
-    yield* forEach(candidates, (candidate) => {
-      const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, turn === 0);
-      delayed.set(candidate, notNow ?? planned);
-      if (notNow !== undefined) return;
-      restart.push(candidate);
-      running.add(candidate);
-    });
+    yield* forEach(
+      next.inTurns(candidates, ({ namespace }) => namespace),
+      (candidate) => {
+        const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, turn === 0);
+        delayed.set(candidate, notNow ?? planned);
+        if (notNow !== undefined) return;
+        restart.push(candidate);
+        running.add(candidate);
+        next.serve(candidate.namespace);
+      },
+    );
   }
   const waiting: NotRestarted[] = [];
   let failing = 0;

@@ -5,6 +5,7 @@ import { pause } from '../../kube/clock.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { jobLabels } from '../../manifests/replaceable-pods.ts';
 import { webhookName } from '../../manifests/webhook-configuration.ts';
+import { FairShares } from '../../rollout/fair-shares.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import { readSelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { webhookOwners } from '../../selection/webhook-owners.ts';
@@ -26,7 +27,7 @@ import {
   pendingPod,
   pendingSelector,
 } from './pending-pod.ts';
-import { ReplacementPace } from './replacement-pace.ts';
+import { type HeldOwner, ReplacementPace } from './replacement-pace.ts';
 
 export interface HoldKeeperOptions extends Pick<
   PassContext,
@@ -75,6 +76,8 @@ export class HoldKeeper {
   #namespaces = new ObjectStore();
   #leading: AbortSignal | undefined;
   readonly #paces = new Map<string, ReplacementPace>();
+  /** Shares the writes among namespaces. */
+  readonly #shares = new FairShares();
   /** The pods whose change the API server refused, by uid. */
   readonly #refused = new Map<string, { readonly until: number; readonly message: string }>();
   #counts = new Map<string, HeldCount>();
@@ -115,26 +118,34 @@ export class HoldKeeper {
     const stateOf = await this.#states(held, owners, leading);
     this.#count(held, stateOf);
     const now = clock.monotonic();
-    const uids = new Set(held.flatMap(({ ownerUid }) => ownerUid ?? []));
-    for (const pace of this.#paces.values()) {
+    const paces = [...this.#paces.values()];
+    const heldOwners = held.flatMap((pod) => ownerOf(pod) ?? []);
+    for (const pace of paces) {
       pace.expire(now);
-      pace.keepOnly(uids);
+      pace.keepOnly(heldOwners);
     }
     for (const [uid, { until }] of this.#refused) if (now >= until) this.#refused.delete(uid);
-    const paces = [...this.#paces.values()];
-    const failures = new Map([...uids].map((uid) => [uid, Math.max(0, ...paces.map((pace) => pace.failuresOf(uid)))]));
-    const failuresOf = ({ ownerUid = '' }: Held): number => failures.get(ownerUid) ?? 0;
-    // Workloads whose attempts failed come last, and otherwise the oldest pods first.
-    held.sort((one, other) => failuresOf(one) - failuresOf(other) || one.held.since - other.held.since);
-    let writes = 0;
-    for (const [index, pod] of held.entries()) {
-      if (index % perTurn === perTurn - 1) await pause(clock, 0, leading);
+    const failuresOf = (pod: Held): number => {
+      const owner = ownerOf(pod);
+      return owner === undefined ? 0 : Math.max(0, ...paces.map((pace) => pace.failuresOf(owner)));
+    };
+    const failures = new Map(held.map((pod) => [pod, failuresOf(pod)]));
+    const order = (pod: Held): number => failures.get(pod) ?? 0;
+    // Namespaces take turns. In each, workloads whose attempts failed come last, and otherwise the
+    // oldest pods first.
+    held.sort((one, other) => order(one) - order(other) || one.held.since - other.held.since);
+    let [judged, writes] = [0, 0];
+    for (const pod of this.#shares.inTurns(held, ({ metadata }) => metadata.namespace ?? '')) {
+      if ((judged += 1) % perTurn === 0) await pause(clock, 0, leading);
       if (writes >= perPass.writes || leading.aborted) return perPass.pauseMs;
       if (this.#refused.has(pod.metadata.uid ?? '')) continue;
-      if (await this.#act(pod, stateOf, leading)) writes += 1;
+      if (!(await this.#act(pod, stateOf, leading))) continue;
+      writes += 1;
+      this.#shares.serve(pod.metadata.namespace ?? '');
     }
     if (held.length === 0) return restMs;
-    return writes > 0 ? perPass.pauseMs : idleMs;
+    const isBusy = writes > 0 || paces.some((pace) => pace.isProbing(clock.monotonic()));
+    return isBusy ? perPass.pauseMs : idleMs;
   }
 
   /** Returns the names of the webhook configurations that InjectorConfigs and tags ask for. */
@@ -201,7 +212,7 @@ export class HoldKeeper {
   /** Acts on a pod. Resolves with whether a write was sent. */
   async #act(pod: Held, stateOf: (gate: string) => GateState, signal: AbortSignal): Promise<boolean> {
     const { clock, reports, logger } = this.#options;
-    const { metadata, held, ownerUid } = pod;
+    const { metadata, held } = pod;
     const { namespace = '', name = '', uid = '' } = metadata;
     const gates = held.gates.filter(isOurGate);
     const actionOf = (gate: string): HeldAction => judgeHeldPod(held, namespace, stateOf(gate));
@@ -213,7 +224,7 @@ export class HoldKeeper {
     if (gate === undefined) return false;
     const action = actionOf(gate);
     const state = stateOf(gate);
-    const owner = action === 'Release' || ownerUid === undefined ? undefined : { uid: ownerUid, namespace };
+    const owner = action === 'Release' ? undefined : ownerOf(pod);
     const pace = this.#paces.get(gate) ?? new ReplacementPace();
     if (owner !== undefined && typeof state !== 'string') {
       // Without a replica, every attempt would fail.
@@ -281,11 +292,12 @@ export class HoldKeeper {
     this.#paces.clear();
     const store = this.#pending;
     store.subscribe(({ type, object }) => {
-      const { held, ownerUid } = object;
+      const { held } = object;
+      const owner = ownerOf(object);
       let isNews = type !== 'Deleted' && held !== undefined;
-      if (type === 'Added' && ownerUid !== undefined) {
+      if (type === 'Added' && owner !== undefined) {
         for (const [gate, pace] of this.#paces) {
-          const isReplacement = pace.created(ownerUid, held?.gates.includes(gate) === true, clock.monotonic());
+          const isReplacement = pace.created(owner, held?.gates.includes(gate) === true, clock.monotonic());
           isNews ||= isReplacement;
         }
       }
@@ -336,6 +348,10 @@ export class HoldKeeper {
 function keptOfNamespace({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
   const { name = '', labels = {}, resourceVersion = '' } = metadata;
   return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
+}
+
+function ownerOf({ metadata: { namespace = '' }, ownerUid }: PendingPod): HeldOwner | undefined {
+  return ownerUid === undefined ? undefined : { uid: ownerUid, namespace };
 }
 
 /** Reports whether an error is about one pod, not about the API server, the Lease or our token. */

@@ -18,13 +18,20 @@ describe('ReplacementPace', () => {
     for (let now = 0; now < 10; now += 1) {
       const count = replaceAll(pace, now);
       rounds.push(count);
-      for (let each = 0; each < count; each += 1) pace.created('web', false, now);
+      for (let each = 0; each < count; each += 1) pace.created(owner('web'), false, now);
     }
     assert.deepEqual(rounds, [1, 2, 4, 8, 16, 32, 50, 50, 50, 50]);
-    const elsewhere = ['other', 'third', 'fourth'].map((namespace) =>
-      replaceAll(pace, 10, owner(`web-${namespace}`, namespace)),
+    const others = ['other', 'third', 'fourth'].map((namespace) => owner(`web-${namespace}`, namespace));
+    for (const each of others) {
+      for (let success = 0; success < 60; success += 1) {
+        pace.begin(each, 10);
+        pace.created(each, false, 10);
+      }
+    }
+    assert.deepEqual(
+      others.map((each) => replaceAll(pace, 10, each)),
+      [50, 50, 0],
     );
-    assert.deepEqual(elsewhere, [50, 50, 0]);
   });
 
   it('pauses longer after each failure in a row, up to five seconds, and goes on at once after a success', () => {
@@ -34,15 +41,48 @@ describe('ReplacementPace', () => {
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const of = owner(`web-${attempt}`);
       pace.begin(of, now);
-      pace.created(of.uid, true, now);
+      pace.created(of, true, now);
       const since = now;
       while (!pace.allows(owner('next'), now)) now += 100;
       pauses.push(now - since);
     }
     assert.deepEqual(pauses, [500, 1000, 2000, 4000, 5000, 5000]);
+    assert.equal(pace.allows(owner('web-0', 'other'), now - 1), true, 'no namespace waits for a pause of another');
     pace.begin(owner('next'), now);
-    pace.created('next', false, now);
-    assert.equal(pace.allows(owner('web-0'), now), true, 'the failures were those of the webhook');
+    pace.created(owner('next'), false, now);
+    assert.equal(pace.allows(owner('other'), now), true);
+    assert.equal(pace.failuresOf(owner('web-0')), 1, 'a success clears only the failures of its own workload');
+  });
+
+  it('tries namespaces one after the other until a new pod is injected, and then each at its own pace', () => {
+    const pace = new ReplacementPace();
+    const [one, other] = [owner('web', 'one'), owner('web', 'other')];
+    pace.begin(one, 0);
+    assert.equal(pace.allows(other, 249), false);
+    assert.equal(pace.allows(other, 250), true, 'a new pod that does not come blocks only its own namespace');
+    pace.begin(other, 250);
+    pace.created(other, false, 300);
+    assert.deepEqual([replaceAll(pace, 300, other), replaceAll(pace, 300, one)], [2, 0]);
+    pace.created(one, true, 300);
+    assert.equal(replaceAll(pace, 301, other), 0, 'both are in flight');
+    pace.created(other, false, 301);
+    assert.equal(replaceAll(pace, 301, other), 2, 'a failure elsewhere neither pauses nor halves');
+    assert.equal(pace.allows(owner('next', 'one'), 799), false, 'the namespace of the failure pauses');
+    assert.equal(pace.allows(owner('next', 'one'), 800), true);
+  });
+
+  it('does not let a pod that names the workload of another namespace count', () => {
+    const pace = new ReplacementPace();
+    pace.begin(owner('web'), 0);
+    assert.equal(pace.created(owner('web', 'evil'), false, 0), false);
+    assert.equal(pace.created(owner('web', 'evil'), true, 0), false);
+    assert.deepEqual([pace.failuresOf(owner('web')), replaceAll(pace, 300)], [0, 0]);
+    pace.expire(5001);
+    assert.equal(pace.failuresOf(owner('web')), 1);
+    pace.created(owner('web', 'evil'), false, 5001);
+    assert.equal(pace.failuresOf(owner('web')), 1);
+    pace.created(owner('web'), false, 5001);
+    assert.equal(pace.failuresOf(owner('web')), 0, 'a late new pod is a success');
   });
 
   it('tries a workload whose pods are always held again rarely, while others go on', () => {
@@ -51,12 +91,12 @@ describe('ReplacementPace', () => {
     for (let now = 0; now < 120_000; now += 100) {
       if (pace.allows(owner('broken'), now)) {
         pace.begin(owner('broken'), now);
-        pace.created('broken', true, now);
+        pace.created(owner('broken'), true, now);
         attempts += 1;
       }
       if (pace.allows(owner('web'), now)) {
         pace.begin(owner('web'), now);
-        pace.created('web', false, now);
+        pace.created(owner('web'), false, now);
         replaced += 1;
       }
     }
@@ -66,24 +106,25 @@ describe('ReplacementPace', () => {
 
   it('ignores pods that replace no pod, and forgets replacements without a new pod', () => {
     const pace = new ReplacementPace();
-    pace.created('web', true, 0);
+    pace.created(owner('web'), true, 0);
     assert.equal(replaceAll(pace, 0), 1);
-    pace.expire(15_000);
-    assert.equal(replaceAll(pace, 15_000), 0, 'the new pod may still come');
-    pace.expire(15_001);
-    assert.equal(replaceAll(pace, 15_001), 0, 'the workload created no pod, so it is tried later');
-    assert.equal(pace.failuresOf('web'), 1);
-    assert.equal(replaceAll(pace, 15_001, owner('other')), 1, 'other workloads go on');
-    pace.created('other', false, 15_002);
-    assert.equal(replaceAll(pace, 17_001), 1);
+    pace.expire(5000);
+    assert.equal(replaceAll(pace, 5000), 0, 'the new pod may still come');
+    pace.expire(5001);
+    assert.equal(replaceAll(pace, 5001), 0, 'the workload created no pod, so it is tried later');
+    assert.equal(pace.failuresOf(owner('web')), 1);
+    assert.equal(replaceAll(pace, 5001, owner('other')), 1, 'other workloads go on');
+    pace.created(owner('other'), false, 5002);
+    assert.equal(replaceAll(pace, 7001), 1);
   });
 
   it('forgets the failures of workloads that have no held pod any more', () => {
     const pace = new ReplacementPace();
     pace.begin(owner('web'), 0);
-    pace.created('web', true, 0);
+    pace.created(owner('web'), true, 0);
+    pace.keepOnly([owner('web')]);
     assert.equal(pace.allows(owner('web'), 1500), false);
-    pace.keepOnly(new Set());
+    pace.keepOnly([]);
     assert.equal(pace.allows(owner('web'), 1500), true);
   });
 
@@ -99,7 +140,7 @@ describe('ReplacementPace', () => {
         let now = 0;
         for (const { uid, what, ms } of events) {
           if (what === 'wait') now += ms;
-          else if (what !== 'begin') pace.created(uid, what === 'held', now);
+          else if (what !== 'begin') pace.created(owner(uid), what === 'held', now);
           else if (pace.allows(owner(uid), now)) pace.begin(owner(uid), now);
           pace.expire(now);
         }

@@ -1,4 +1,4 @@
-/** The workload of a held pod. */
+/** The workload of a held pod. An author can choose the uid, but not the namespace. */
 export interface HeldOwner {
   readonly uid: string;
   readonly namespace: string;
@@ -6,108 +6,148 @@ export interface HeldOwner {
 
 /** The maximum number of replacements whose new pod was not seen yet: in all, per namespace. */
 const most = { inAll: 100, perNamespace: 50 };
-/** How long to wait for the new pod, in ms. A workload that was scaled down creates none. */
-const expiryMs = 15_000;
-/** The bounds of the pause after failures in a row, in milliseconds. */
+/** How long to wait for the new pod, in ms. None comes if it is refused, or after a scaling. */
+const expiryMs = 5000;
+/** The bounds of the pause of a namespace after failures in a row, in milliseconds. */
 const pauseMs = { least: 500, most: 5000 };
 /** The bounds of the pause of one workload whose new pods are held again, in milliseconds. */
 const ownerPauseMs = { least: 2000, most: 30_000 };
+/** How long a success proves that the webhook works, in milliseconds. */
+const provenMs = 5000;
+/** The pause before another namespace is tried while nothing proves that the webhook works. */
+const probeMs = 250;
+
+interface NamespacePace {
+  /** The maximum number of replacements whose new pod was not seen yet. */
+  window: number;
+  /** The number of failures in a row with window 1. */
+  failures: number;
+  /** When a replacement last began or failed. */
+  since: number;
+}
 
 /**
  * Decides how fast the held pods of one webhook are replaced. A replaced pod shows whether the
  * webhook works: the new pod is either injected or held again. Nothing is lost by a failed attempt,
- * since a held pod does not run. Each success allows one more replacement at a time, each failure
- * halves this number; after failures in a row only one pod is tried, at growing intervals.
+ * since a held pod does not run. In each namespace, a success allows one more replacement at a time,
+ * a failure halves this number; after failures in a row only one pod is tried, at growing intervals.
+ * An author can cause failures: while the webhook works, they count only in their own namespace.
  */
 export class ReplacementPace {
-  #window = 1;
-  #failures = 0;
-  #pausedUntil = -Infinity;
-  /** The times of replacements whose new pod was not seen yet, by uid of the workload. */
-  readonly #inFlight = new Map<string, { readonly namespace: string; readonly times: number[] }>();
+  /** When a new pod was last injected, and when a replacement last began. */
+  #workedAt = -Infinity;
+  #begunAt = -Infinity;
+  readonly #namespaces = new Map<string, NamespacePace>();
+  /** The times of replacements whose new pod was not seen yet, by {@link keyOf}. */
+  readonly #inFlight = new Map<string, HeldOwner & { readonly times: number[] }>();
   readonly #owners = new Map<string, { readonly failures: number; readonly due: number }>();
 
   /** Reports whether a pod of the workload may be replaced now. @param now in milliseconds */
-  allows({ uid, namespace }: HeldOwner, now: number): boolean {
-    if (now < this.#pausedUntil || this.#count(() => true) >= this.#window) return false;
-    if (this.#count((each) => each.namespace === namespace) >= most.perNamespace) return false;
-    const owner = this.#owners.get(uid);
-    return owner === undefined || (now >= owner.due && !this.#inFlight.has(uid));
+  allows(owner: HeldOwner, now: number): boolean {
+    const { namespace } = owner;
+    const { window, failures, since } = this.#paceOf(namespace);
+    const isProven = now - this.#workedAt <= provenMs;
+    const pause = failures > 0 ? grown(pauseMs, failures) : isProven ? 0 : probeMs;
+    if (now - (isProven ? since : Math.max(since, this.#begunAt)) < pause) return false;
+    if (this.#count(() => true) >= most.inAll) return false;
+    if (this.#count((each) => each.namespace === namespace) >= window) return false;
+    const known = this.#owners.get(keyOf(owner));
+    return known === undefined || (now >= known.due && !this.#inFlight.has(keyOf(owner)));
   }
 
   /** Notes that a pod of the workload is being replaced. */
-  begin({ uid, namespace }: HeldOwner, now: number): void {
-    const entry = this.#inFlight.get(uid) ?? { namespace, times: [] };
+  begin(owner: HeldOwner, now: number): void {
+    const entry = this.#inFlight.get(keyOf(owner)) ?? { ...owner, times: [] };
     entry.times.push(now);
-    this.#inFlight.set(uid, entry);
+    this.#inFlight.set(keyOf(owner), entry);
+    this.#paceOf(owner.namespace).since = this.#begunAt = now;
   }
 
   /** Takes back a {@link begin}, because the pod could not be replaced. */
-  cancel({ uid }: HeldOwner): void {
-    const entry = this.#inFlight.get(uid);
+  cancel(owner: HeldOwner): void {
+    const entry = this.#inFlight.get(keyOf(owner));
     entry?.times.pop();
-    if (entry?.times.length === 0) this.#inFlight.delete(uid);
+    if (entry?.times.length === 0) this.#inFlight.delete(keyOf(owner));
   }
 
   /** Notes a new pod of a workload. Returns whether it replaces a pod; ignores other pods. */
-  created(uid: string, isHeld: boolean, now: number): boolean {
-    const entry = this.#inFlight.get(uid);
+  created(owner: HeldOwner, isHeld: boolean, now: number): boolean {
+    const key = keyOf(owner);
+    if (!isHeld) this.#owners.delete(key);
+    const entry = this.#inFlight.get(key);
     if (entry === undefined) return false;
     entry.times.shift();
-    if (entry.times.length === 0) this.#inFlight.delete(uid);
-    if (isHeld) this.#failed(uid, now);
-    else this.#succeeded(uid);
+    if (entry.times.length === 0) this.#inFlight.delete(key);
+    if (isHeld) this.#failed(owner, now);
+    else this.#succeeded(owner, now);
     return true;
   }
 
   /** Forgets replacements that led to no new pod; their workloads are tried less often. */
   expire(now: number): void {
-    for (const [uid, { times }] of this.#inFlight) {
+    for (const [key, entry] of this.#inFlight) {
+      const { times } = entry;
       const isLate = times[0] !== undefined && now - times[0] > expiryMs;
       while (times[0] !== undefined && now - times[0] > expiryMs) times.shift();
-      if (times.length === 0) this.#inFlight.delete(uid);
-      if (isLate) this.#postpone(uid, now);
+      if (times.length === 0) this.#inFlight.delete(key);
+      if (isLate) this.#postpone(entry, now);
     }
+  }
+
+  /** Reports whether another namespace may soon be tried, so that the next pass is due early. */
+  isProbing(now: number): boolean {
+    return now - this.#begunAt < 4 * probeMs;
   }
 
   /** Returns the number of failures in a row of a workload. Workloads with fewer go first. */
-  failuresOf(uid: string): number {
-    return this.#owners.get(uid)?.failures ?? 0;
+  failuresOf(owner: HeldOwner): number {
+    return this.#owners.get(keyOf(owner))?.failures ?? 0;
   }
 
-  /** Forgets the failures of workloads without held pods. */
-  keepOnly(held: ReadonlySet<string>): void {
-    for (const uid of this.#owners.keys()) if (!held.has(uid) && !this.#inFlight.has(uid)) this.#owners.delete(uid);
+  /** Forgets the failures of workloads and namespaces without held pods. */
+  keepOnly(held: Iterable<HeldOwner>): void {
+    const kept = [...held, ...this.#inFlight.values()];
+    const [keys, namespaces] = [new Set(kept.map(keyOf)), new Set(kept.map(({ namespace }) => namespace))];
+    for (const key of this.#owners.keys()) if (!keys.has(key)) this.#owners.delete(key);
+    for (const name of this.#namespaces.keys()) if (!namespaces.has(name)) this.#namespaces.delete(name);
   }
 
-  #succeeded(uid: string): void {
-    this.#window = Math.min(most.inAll, this.#window + 1);
-    // The failures before a success were those of the webhook, not of single workloads.
-    if (this.#failures > 0) this.#owners.clear();
-    this.#owners.delete(uid);
-    this.#failures = 0;
-    this.#pausedUntil = -Infinity;
+  #paceOf(namespace: string): NamespacePace {
+    const pace = this.#namespaces.get(namespace) ?? { window: 1, failures: 0, since: -Infinity };
+    this.#namespaces.set(namespace, pace);
+    return pace;
   }
 
-  #failed(uid: string, now: number): void {
-    this.#postpone(uid, now);
-    if (this.#window === 1) {
-      this.#failures += 1;
-      this.#pausedUntil = now + grown(pauseMs, this.#failures);
-    }
-    this.#window = Math.max(1, Math.floor(this.#window / 2));
+  #succeeded({ namespace }: HeldOwner, now: number): void {
+    const pace = this.#paceOf(namespace);
+    pace.window = Math.min(most.perNamespace, pace.window + 1);
+    pace.failures = 0;
+    this.#workedAt = now;
   }
 
-  #postpone(uid: string, now: number): void {
-    const failures = this.failuresOf(uid) + 1;
-    this.#owners.set(uid, { failures, due: now + grown(ownerPauseMs, failures) });
+  #failed(owner: HeldOwner, now: number): void {
+    this.#postpone(owner, now);
+    const pace = this.#paceOf(owner.namespace);
+    if (pace.window === 1) pace.failures += 1;
+    pace.window = Math.max(1, Math.floor(pace.window / 2));
+    pace.since = now;
   }
 
-  #count(isIncluded: (entry: { readonly namespace: string }) => boolean): number {
+  #postpone(owner: HeldOwner, now: number): void {
+    const failures = this.failuresOf(owner) + 1;
+    this.#owners.set(keyOf(owner), { failures, due: now + grown(ownerPauseMs, failures) });
+  }
+
+  #count(isIncluded: (entry: HeldOwner) => boolean): number {
     let sum = 0;
     for (const entry of this.#inFlight.values()) if (isIncluded(entry)) sum += entry.times.length;
     return sum;
   }
+}
+
+/** A pod can name the uid of a workload in another namespace as its controller. */
+function keyOf({ uid, namespace }: HeldOwner): string {
+  return `${namespace}/${uid}`;
 }
 
 /** Returns a pause that doubles with each failure. */

@@ -142,6 +142,16 @@ describe('PodEvents', () => {
     assert.equal(omitted, 200 + 997);
   });
 
+  it('omits pods of the namespace that fills the queue', async () => {
+    list();
+    for (let index = 0; index < 1000; index += 1) arrive(pod(`p${index}`));
+    const labels = { 'istio.io/rev': 'blue' };
+    arrive(pod('victim', { namespace: 'other', labels }));
+    assert.equal(omitted, 1);
+    await clock.advance(2000);
+    assert.equal(events.filter((event) => event.startsWith('other/victim ')).length, 1);
+  });
+
   it('examines each pod one second after its creation', async () => {
     list();
     arrive(pod('one'));
@@ -172,9 +182,10 @@ describe('PodEvents', () => {
 
 describe('PodEventLimits', () => {
   /** Returns how many of 100 pods get an Event; `*` in `maker` gives each pod its own maker. */
-  const taken = (limits: PodEventLimits, maker: string, reason = 'HostNetwork') =>
-    Array.from({ length: 100 }, (_, index) => limits.take(maker.replace('*', `${index}`), reason)).filter(Boolean)
-      .length;
+  const taken = (limits: PodEventLimits, maker: string, reason = 'HostNetwork', namespace = 'shop') =>
+    Array.from({ length: 100 }, (_, index) => limits.take(namespace, maker.replace('*', `${index}`), reason)).filter(
+      Boolean,
+    ).length;
 
   it('allows three Events per maker and reason in ten minutes', async () => {
     const clock = new ManualClock();
@@ -190,5 +201,20 @@ describe('PodEventLimits', () => {
     assert.equal(taken(limits, 'a*'), 25);
     await clock.advance(10_000);
     assert.equal(taken(limits, 'b*'), 10);
+  });
+
+  it('leaves half of the Events to another namespace, and a third to a third one', async () => {
+    const clock = new ManualClock();
+    const limits = new PodEventLimits(clock);
+    const inNamespaces = (...names: string[]) => names.map((name) => taken(limits, `${name}*`, `${++reasons}`, name));
+    let reasons = 0;
+    assert.deepEqual(inNamespaces('a', 'b', 'c'), [25, 13, 9]);
+    const sums = [0, 0];
+    for (let second = 0; second < 120; second += 1) {
+      await clock.advance(1000);
+      const more = inNamespaces('a', 'b');
+      if (second >= 60) for (const [index, count] of more.entries()) sums[index]! += count;
+    }
+    assert.deepEqual(sums, [30, 30], 'one Event a second in all');
   });
 });

@@ -2,6 +2,7 @@ import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
+import { takeFromLargest } from '../../rollout/fair-shares.ts';
 import type { EventReason } from '../reasons.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
@@ -89,8 +90,9 @@ export class PodEvents {
   /** Writes Events about the mistakes in a namespace's labels. */
   #reportLabels(namespace: KubernetesObject): void {
     const { recorder, metrics } = this.#options;
+    const { name = '' } = namespace.metadata;
     for (const { reason, message } of this.#mistakesOf(namespace)) {
-      if (!this.#limits.take(`namespace ${namespace.metadata.name ?? ''}`, reason)) metrics.podEventOmitted?.();
+      if (!this.#limits.take(name, `namespace ${name}`, reason)) metrics.podEventOmitted?.();
       else recorder.record(namespace, { type: 'Warning', reason, action: 'Inject', note: message });
     }
   }
@@ -101,7 +103,7 @@ export class PodEvents {
     signal: AbortSignal,
   ): { add: (pod: ArrivedPod) => void } {
     const { clock, metrics } = this.#options;
-    const waiting: { readonly pod: ArrivedPod; readonly due: number }[] = [];
+    const waiting: { readonly namespace: string; readonly pod: ArrivedPod; readonly due: number }[] = [];
     let isScheduled = false;
     const turn = async (): Promise<void> => {
       const now = clock.monotonic();
@@ -118,12 +120,11 @@ export class PodEvents {
     };
     return {
       add: (pod) => {
-        if (waiting.length >= waitingLimit) {
-          metrics.podEventOmitted?.();
-          return;
-        }
-        waiting.push({ pod, due: clock.monotonic() + settleMs });
+        waiting.push({ namespace: pod.namespace, pod, due: clock.monotonic() + settleMs });
         if (!isScheduled) schedule(settleMs);
+        if (waiting.length <= waitingLimit) return;
+        takeFromLargest(waiting);
+        metrics.podEventOmitted?.();
       },
     };
   }
@@ -140,7 +141,7 @@ export class PodEvents {
     });
     for (const { injectorConfig, reason, note, isExpected } of explanations) {
       metrics.podNotInjected?.(injectorConfig ?? '', reason);
-      if (!this.#limits.take(pod.maker, reason)) metrics.podEventOmitted?.();
+      if (!this.#limits.take(pod.namespace, pod.maker, reason)) metrics.podEventOmitted?.();
       else recorder.record(pod.record, { type: isExpected ? 'Normal' : 'Warning', reason, action: 'Inject', note });
     }
   }
@@ -172,37 +173,39 @@ export class PodEvents {
 /** The maximum number of Events per reason and maker (such as a ReplicaSet) in {@link windowMs}. */
 const perMaker = 3;
 const windowMs = 600_000;
-/** The limit for all pods: a burst, then one Event per `refillMs` milliseconds. */
+/** The limit for all pods: a burst, then one Event per `refillMs`. Namespaces share it equally. */
 const overall = { burst: 25, refillMs: 1000 };
 
 /** Limits the Events about pods that are not injected. */
 export class PodEventLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #makers = new Map<string, { count: number; readonly until: number }>();
-  /** The monotonic time at which the token bucket is full again, in milliseconds. */
-  #fullAt = 0;
+  /** When the token bucket of a namespace is full again (`clock.monotonic`), if it is not. */
+  readonly #fullAt = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
   /** Reports whether one more Event is allowed for this maker and reason, and counts it. */
-  take(maker: string, reason: string): boolean {
+  take(namespace: string, maker: string, reason: string): boolean {
     const now = this.#clock.monotonic();
     this.#forgetOld(now);
     const key = `${maker} ${reason}`;
     const entry = this.#makers.get(key) ?? { count: 0, until: now + windowMs };
     if (entry.count >= perMaker) return false;
-    const fullAt = Math.max(this.#fullAt, now) + overall.refillMs;
-    if (fullAt - now > overall.burst * overall.refillMs) return false;
-    this.#fullAt = fullAt;
+    const fullAt = this.#fullAt.get(namespace) ?? now;
+    if (fullAt - now > (overall.burst - 1) * overall.refillMs) return false;
+    const sharing = this.#fullAt.size + (this.#fullAt.has(namespace) ? 0 : 1);
+    this.#fullAt.set(namespace, fullAt + overall.refillMs * sharing);
     entry.count += 1;
     this.#makers.set(key, entry);
     return true;
   }
 
-  /** Drops expired entries, oldest first. The limit for all pods bounds the rest to about 600. */
+  /** Drops expired entries, oldest first. The limit for all pods bounds the rest to about 1000. */
   #forgetOld(now: number): void {
+    for (const [namespace, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(namespace);
     for (const [key, { until }] of this.#makers) {
       if (until > now) return;
       this.#makers.delete(key);

@@ -1,6 +1,7 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
+import type { FairShares } from '../../rollout/fair-shares.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';
 import type { ReplicaReports } from '../ports.ts';
@@ -20,6 +21,7 @@ export interface TagRestartSources {
   readonly hasMoved: boolean;
   readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'comesLast' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
+  readonly shares: FairShares;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
@@ -37,7 +39,7 @@ const maxMessageLength = 512;
 /** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
-  { groups, workloads, hasMoved, failedRestarts, reports, now }: TagRestartSources,
+  { groups, workloads, hasMoved, failedRestarts, reports, shares, now }: TagRestartSources,
 ): Steps<TagRestarts> {
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
@@ -67,7 +69,7 @@ export function* planTagRestarts(
   const uncertain = [...unknown].map(([key, record]): UncertainRestart => {
     return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
   });
-  const plan = yield* planRestarts({ own, others, uncertain }, bounds, now);
+  const plan = yield* planRestarts({ own, others, uncertain, shares }, bounds, now);
   return { plan, ...inputs };
 }
 

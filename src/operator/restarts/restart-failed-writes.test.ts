@@ -149,11 +149,14 @@ describe('restarts that cannot be written', () => {
     await fixture.begin();
     fixture.namespace('attic', 'prod');
     for (let index = 0; index < 6; index += 1) fixture.workload(`a${index}`, undefined, 'Deployment', 'attic');
-    fixture.workload('web');
+    const others = ['web0', 'web1', 'web2', 'web3', 'web4'];
+    fixture.workloads(...others);
     faulty((name) => name.startsWith('a'), refused);
-    await fixture.passUntil(() => fixture.restarts.length > 0);
-    assert.equal(tried(), 'a0 a1 a2');
-    fixture.completes('web', current());
+    for (const [index, name] of others.entries()) {
+      await fixture.passUntil(() => fixture.restarts.length > index);
+      fixture.completes(name, current());
+    }
+    assert.equal(tried(), 'a0 a1 a2', 'in turns, until three have failed');
     await fixture.passUntil(() => tries.length >= 6);
     assert.equal(tried(), 'a0 a1 a2 a3 a4 a5', 'they are still tried');
   });

@@ -75,6 +75,22 @@ describe('the restart pass', () => {
     assert.deepEqual(fixture.restarts.slice(2), ['PATCH statefulsets b']);
   });
 
+  it('lets namespaces take turns, also if a write fails', async () => {
+    await fixture.begin();
+    fixture.namespace('author', 'prod');
+    for (const name of ['a', 'b', 'c']) fixture.workload(name, undefined, undefined, 'author');
+    fixture.workload('web');
+    fixture.cluster.fail((method, path) => method === 'PATCH' && /author.*deployments/.test(path), 422, 'Invalid', 'x');
+    await fixture.passUntil(() => fixture.restarted('web') !== undefined);
+    const sent = fixture.cluster.server.requests.filter(
+      ({ method, path }) => method === 'PATCH' && /deployments/.test(path),
+    );
+    assert.deepEqual(
+      sent.map(({ path }) => path.replace(/.*namespaces/, '')),
+      ['/author/deployments/a', '/shop/deployments/web'],
+    );
+  });
+
   it('restarts workloads up to the bounds in one pass', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 3, perNamespace: 2 } });
     fixture.workloads('a', 'b', 'c');

@@ -12,6 +12,7 @@ import { RestartReports, type RestartReportsOptions } from './restart-reports.ts
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
 import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
 import { staleWorkloads } from './restart-candidates.ts';
+import { FairShares } from '../../rollout/fair-shares.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import {
   formatRestartAnnotation,
@@ -67,6 +68,8 @@ export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;
   readonly #reports: RestartReports;
   readonly #failed: FailedRestarts;
+  /** Shares the attempts of this process among namespaces. */
+  readonly #shares = new FairShares();
   #leadership: Leadership | undefined;
   #isDue = false;
   /** Whether a workload is restarting or waiting. */
@@ -170,8 +173,9 @@ export class RestartPass implements RestartSource {
     hasMoved: boolean,
   ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
-    const sources = { groups, workloads, hasMoved, failedRestarts: this.#failed, reports, now: clock.now().getTime() };
-    const inputs = await this.#turns.run(planTagRestarts(tag, sources));
+    const now = clock.now().getTime();
+    const own = { failedRestarts: this.#failed, shares: this.#shares };
+    const inputs = await this.#turns.run(planTagRestarts(tag, { groups, workloads, hasMoved, reports, now, ...own }));
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;
   }
@@ -189,6 +193,7 @@ export class RestartPass implements RestartSource {
       if (hasChanged()) return 'failed';
       const record = records.get(key);
       if (record === undefined) continue;
+      this.#shares.serve(record.metadata.namespace ?? '');
       const fields = { revisionTag: tag, workload: key, target };
       const written = await writeRestart(this.#options, record, { tag, target, signal: leading });
       if ('failure' in written) {

@@ -90,6 +90,29 @@ describe('ClusterUsage', () => {
     assert.deepEqual(['shop', 'old', 'gone'].map(usage.isBeingDeleted.bind(usage)), [false, true, true]);
   });
 
+  it('lists names of each namespace in turn, so that no author fills the list', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace(
+      ['author', 'shop', 'tools'].map((name) => namespace(name, blue)),
+      '1',
+    );
+    const inNamespace = (name: string, where: string): PodRecord => {
+      const object = pod(name, 'blue.00000000');
+      return keep({ ...object, metadata: { ...object.metadata, namespace: where } });
+    };
+    const authors = Array.from({ length: 60 }, (_, index) => inNamespace(`p-${index}`, 'author'));
+    pods.replace([...authors, inNamespace('web', 'shop'), inNamespace('a', 'tools'), inNamespace('b', 'tools')], '1');
+    await clock.advance(500);
+    const { pods: listed, workloads } = usage.injectorConfig('blue') ?? {};
+    assert.deepEqual([listed?.count, listed?.names.length, workloads?.stale.length], [63, 20, 20]);
+    assert.deepEqual(listed?.names.slice(15), ['author/p-22', 'author/p-23', 'shop/web', 'tools/a', 'tools/b']);
+    assert.deepEqual(
+      workloads?.stale.slice(17).map(({ namespace: where, name }) => `${where}/${name}`),
+      ['shop/web', 'tools/a', 'tools/b'],
+    );
+  });
+
   it('reports nothing before all objects are listed, and then reports immediately', async () => {
     publish('blue', 'aaaaaaaa');
     begin();

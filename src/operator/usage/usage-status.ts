@@ -63,18 +63,32 @@ function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
   return [...workloads.values()];
 }
 
-/** Returns the first {@link listedNames} values, ordered by `text`, without sorting all values. */
+/**
+ * Returns the first {@link listedNames} values, ordered by `text`, without sorting all values.
+ * Namespaces take turns, so that no author fills the list.
+ * @param text begins with the namespace and a slash
+ */
 function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
-  const found: { readonly value: T; readonly text: string }[] = [];
+  const namespaces = new Map<string, { readonly value: T; readonly text: string }[]>();
   for (const value of values) {
     const each = { value, text: text(value) };
+    const [namespace = ''] = each.text.split('/', 1);
+    const found = namespaces.get(namespace) ?? [];
+    namespaces.set(namespace, found);
     const last = found.at(-1);
     if (found.length === listedNames && last !== undefined && last.text <= each.text) continue;
     const index = found.findIndex((other) => other.text > each.text);
     found.splice(index === -1 ? found.length : index, 0, each);
     if (found.length > listedNames) found.pop();
   }
-  return found.map(({ value }) => value);
+  const turns = namespaces.size >= listedNames ? 1 : listedNames;
+  const all = [...namespaces.values()].flatMap((found) =>
+    found.slice(0, turns).map((each, turn) => ({ ...each, turn })),
+  );
+  type Turn = (typeof all)[number];
+  const byText = (one: Turn, other: Turn): number => (one.text < other.text ? -1 : 1);
+  const chosen = all.sort((one, other) => one.turn - other.turn || byText(one, other)).slice(0, listedNames);
+  return chosen.sort(byText).map(({ value }) => value);
 }
 
 /** Removes usage from statuses, if the operator does not watch pods. */

@@ -164,6 +164,26 @@ describe('the admission pipeline', () => {
       });
     }
 
+    const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+    const annotations = Object.fromEntries(many(9000, '').map((text, index) => [`a${index}`, text]));
+    it('decides pods with many values or bytes on the worker, and all others on the main thread', async () => {
+      const worker = { isRetryable: () => false, decide: () => Promise.resolve({ unavailable: 'busy' }) };
+      const resolve = () => ({ handler: () => allowed('Valid'), worker });
+      const { answer } = pipelineOf([{ kind: 'test', resolve }], { maxValues: 500_000 });
+      for (const [what, object, where] of [
+        ['an ordinary pod', somePod, 'main thread'],
+        ['2,000 values', { spec: { containers: many(1998, {}) } }, 'main thread'],
+        ['2,001 values', { spec: { containers: many(1999, {}) } }, 'worker'],
+        ['42,000 empty containers', { spec: { containers: many(42_000, {}) } }, 'worker'],
+        ['9,000 annotations', { metadata: { annotations } }, 'worker'],
+        ['9,000 managedFields', { metadata: { managedFields: many(9000, {}) } }, 'main thread'],
+        ['a text of 128 KiB', { spec: { text: 'x'.repeat(128 * 1024) } }, 'worker'],
+      ] as const) {
+        const { status } = await answer(bytesOf(reviewOf({ object })));
+        assert.equal(status === 503 ? 'worker' : 'main thread', where, what);
+      }
+    });
+
     it('waits for an asynchronous handler', async () => {
       const { answer } = pipeline(() => Promise.resolve(denied('Invalid', 422, 'no')));
       const { body } = await answer(review, { url: '/test' });

@@ -130,6 +130,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     if (worker !== undefined && body.length > heavyBytes) return decideOn(worker);
     const review = decodeAdmissionReview(body, maxDepth);
     if ('problem' in review) return malformed(review);
+    if (worker !== undefined && review.values > heavyValues) return decideOn(worker);
     const { version, request } = review;
     const done = (decision: AdmissionDecision): HttpAnswer =>
       finish({ version, request, decision, encoded: encodeDecision(decision), dependencies });
@@ -194,8 +195,9 @@ function timeoutOf(query: string): number | undefined {
   }
 }
 
-/** The size in bytes above which a review goes to the worker (docs/adr/0005). */
+/** The size in bytes, and the number of values, above which a review goes to the worker (ADR 5). */
 const heavyBytes = 128 * 1024;
+const heavyValues = 2000;
 
 /** The size in bytes up to which bodies are not scanned, because they are cheap to parse. */
 const smallBody = 64 * 1024;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { decodeAdmissionReview, nestsDeeperThan } from './decode-admission-review.ts';
+import { decodeAdmissionReview, valuesWithin } from './decode-admission-review.ts';
 import { bytesOf, podCreation, reviewOf, somePod } from '../testdata/reviews.ts';
 
 const decode = (value: unknown): unknown => decodeAdmissionReview(bytesOf(value), 50);
 
 describe('decodeAdmissionReview', () => {
   it('decodes a review of v1', () => {
-    assert.deepEqual(decode(reviewOf()), { version: 'admission.k8s.io/v1', request: podCreation() });
+    assert.deepEqual(decode(reviewOf()), { version: 'admission.k8s.io/v1', values: 11, request: podCreation() });
   });
 
   it('decodes a review of v1beta1, and omitted fields as empty', () => {
@@ -14,6 +14,7 @@ describe('decodeAdmissionReview', () => {
     const review = { kind: 'AdmissionReview', apiVersion: version, request: { uid: 'u', operation: 'DELETE' } };
     assert.deepEqual(decode(review), {
       version,
+      values: 0,
       request: podCreation({ uid: 'u', resource: undefined, namespace: '', operation: 'DELETE', object: null }),
     });
   });
@@ -116,25 +117,25 @@ describe('decodeAdmissionReview', () => {
   });
 });
 
-describe('nestsDeeperThan', () => {
-  for (const [json, depth] of [
-    ['1', 0],
-    ['null', 0],
-    ['"{{{"', 0],
-    ['{}', 1],
-    ['[[],1,[]]', 2],
-    ['{"a":1,"b":{"c":[1]}}', 3],
-    ['{"__proto__":{"a":{}}}', 3],
+describe('valuesWithin', () => {
+  for (const [json, depth, values] of [
+    ['1', 0, 1],
+    ['null', 0, 1],
+    ['"{{{"', 0, 1],
+    ['{}', 1, 1],
+    ['[[],1,[]]', 2, 4],
+    ['{"a":1,"b":{"c":[1]}}', 3, 5],
+    ['{"__proto__":{"a":{}}}', 3, 3],
   ] as const) {
-    it(`finds depth ${depth} in ${json}`, () => {
+    it(`finds depth ${depth} and ${values} values in ${json}`, () => {
       const value: unknown = JSON.parse(json);
-      assert.equal(nestsDeeperThan(depth, value), false);
-      if (depth > 0) assert.equal(nestsDeeperThan(depth - 1, value), true);
+      assert.equal(valuesWithin(depth, value), values);
+      if (depth > 0) assert.equal(valuesWithin(depth - 1, value), Infinity);
     });
   }
 
   it('does not exhaust the stack', () => {
     const deep: unknown = JSON.parse('['.repeat(60_000) + ']'.repeat(60_000));
-    assert.equal(nestsDeeperThan(200, deep), true);
+    assert.equal(valuesWithin(200, deep), Infinity);
   });
 });

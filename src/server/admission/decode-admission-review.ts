@@ -12,7 +12,9 @@ export interface MalformedReview {
   readonly uid?: string;
 }
 
-export type DecodedReview = { readonly version: ReviewVersion; readonly request: AdmissionRequest } | MalformedReview;
+/** A decoded review, and the number of JSON values in its objects, without managedFields. */
+export type DecodedReview =
+  { readonly version: ReviewVersion; readonly request: AdmissionRequest; readonly values: number } | MalformedReview;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -36,10 +38,11 @@ export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedRe
   const uid = request.uid;
   if (typeof uid !== 'string' || uid === '')
     return { problem: `request.uid must be a non-empty string, not ${shown(uid)}` };
-  const problem = requestProblem(request) ?? depthProblem(request, maxDepth);
-  if (problem !== undefined) return { version, uid, problem };
+  const values = requestProblem(request) ?? valuesOf(request, maxDepth);
+  if (typeof values === 'string') return { version, uid, problem: values };
   return {
     version,
+    values,
     request: {
       uid,
       resource: resourceName(request.resource),
@@ -85,49 +88,54 @@ function typeProblem(members: Members, path: string, names: readonly string[], t
   return name && `${path}.${name} must be a ${type}, not ${kindOf(members[name])}`;
 }
 
-/** Describes a member that is too deep for recursive code. Ignores the unused managedFields. */
-function depthProblem(request: Members, maxDepth: number): string | undefined {
+/**
+ * Returns the number of values in the objects, or describes a member that is too deep for recursive
+ * code. Ignores the unused managedFields.
+ */
+function valuesOf(request: Members, maxDepth: number): number | string {
+  let values = 0;
   for (const name of ['object', 'oldObject'] as const) {
     const object = request[name];
     if (!isMembers(object)) continue;
     for (const member in object) {
       const value = object[member];
-      const deep =
-        member === 'metadata' && isMembers(value)
-          ? metadataNestsDeeperThan(maxDepth, value)
-          : nestsDeeperThan(maxDepth, value);
-      if (deep) return `request.${name}.${member} nests deeper than ${maxDepth} levels`;
+      values +=
+        member === 'metadata' && isMembers(value) ? valuesInMetadata(maxDepth, value) : valuesWithin(maxDepth, value);
+      if (values === Infinity) return `request.${name}.${member} nests deeper than ${maxDepth} levels`;
     }
   }
-  return undefined;
+  return values;
 }
 
-function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
-  for (const name in metadata) {
-    if (name !== 'managedFields' && nestsDeeperThan(maxDepth - 1, metadata[name])) return true;
-  }
-  return false;
+function valuesInMetadata(maxDepth: number, metadata: Members): number {
+  let values = 1;
+  for (const name in metadata) if (name !== 'managedFields') values += valuesWithin(maxDepth - 1, metadata[name]);
+  return values;
 }
 
-/** Reports whether a JSON value nests deeper than `maxDepth`. The recursion stops there. */
-export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
-  return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
+/**
+ * Returns the number of JSON values in a value, itself included; Infinity if the value nests deeper
+ * than `maxDepth`. The recursion stops there.
+ */
+export function valuesWithin(maxDepth: number, value: unknown): number {
+  return typeof value === 'object' && value !== null ? valuesInContainer(maxDepth, value) : 1;
 }
 
 /** Runs for every pod; therefore checks the type before it recurses, and allocates no list. */
-function containerNests(maxDepth: number, container: object): boolean {
-  if (maxDepth === 0) return true;
+function valuesInContainer(maxDepth: number, container: object): number {
+  if (maxDepth === 0) return Infinity;
+  let values = 1;
   if (Array.isArray(container)) {
     for (const member of container as readonly unknown[]) {
-      if (typeof member === 'object' && member !== null && containerNests(maxDepth - 1, member)) return true;
+      values += typeof member === 'object' && member !== null ? valuesInContainer(maxDepth - 1, member) : 1;
     }
-    return false;
+    return values;
   }
   for (const name in container) {
     const member: unknown = container[name as keyof typeof container];
-    if (typeof member === 'object' && member !== null && containerNests(maxDepth - 1, member)) return true;
+    values += typeof member === 'object' && member !== null ? valuesInContainer(maxDepth - 1, member) : 1;
   }
-  return false;
+  return values;
 }
 
 function resourceName(resource: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { splitReview } from './review-bytes.ts';
+import { namespaceIn, splitReview } from './review-bytes.ts';
 import { bytesOf, reviewOf } from '../testdata/reviews.ts';
 
 const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
@@ -31,4 +31,15 @@ describe('splitReview', () => {
       assert.equal(splitReview(Buffer.from(text)), undefined);
     });
   }
+});
+
+describe('namespaceIn', () => {
+  it('returns the namespace of the request, whatever the names and labels of the pod', () => {
+    const labels = { namespace: 'evil', 'x","namespace":"evil': 'x","namespace":"evil' };
+    for (const name of ['', 'namespace', 'x","namespace":"evil']) {
+      const request = { uid, name, namespace: 'shop', object: { metadata: { name, namespace: 'evil', labels } } };
+      assert.equal(namespaceIn(bytesOf({ kind: 'AdmissionReview', request })), 'shop');
+    }
+    assert.equal(namespaceIn(bytesOf({ request: { padding: 'x'.repeat(5000), namespace: 'shop' } })), '');
+  });
 });

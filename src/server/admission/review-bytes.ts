@@ -24,3 +24,11 @@ export function splitReview(body: Buffer) {
   }
   return undefined;
 }
+
+/** The start of a review, in bytes. The API server writes the namespace there, before the objects. */
+const headBytes = 4096;
+
+/** Returns the namespace of a review, or '' if its start has none. */
+export function namespaceIn(body: Buffer): string {
+  return /"namespace":"([-a-z0-9]{1,63})"/.exec(body.toString('latin1', 0, headBytes))?.[1] ?? '';
+}

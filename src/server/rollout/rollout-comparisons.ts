@@ -142,11 +142,12 @@ export class RolloutComparisons {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     const { worker, surroundings } = this.#options;
-    const { body, targets } = next;
+    const { body, namespace, targets } = next;
     this.#isBusy = true;
     let begun = worker.clock();
     worker.submit({
       bytes: body.length,
+      namespace,
       startBy: Infinity,
       allowed: this.#limits.deadline,
       task: () => ({

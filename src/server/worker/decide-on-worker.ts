@@ -9,7 +9,7 @@ import {
 import type { HeavyReview, HeavyReviews, HeavyVerdict } from '../admission/admission-handler.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
-import { splitReview } from '../admission/review-bytes.ts';
+import { namespaceIn, splitReview } from '../admission/review-bytes.ts';
 import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
 import type { ReviewWorker, WorkerFailure } from './review-worker.ts';
 
@@ -56,6 +56,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   return new Promise((resolve) => {
     worker.submit({
       bytes: body.length,
+      namespace: namespaceIn(body),
       startBy: worker.clock() + timeout * 0.9 - allowed,
       allowed,
       task() {

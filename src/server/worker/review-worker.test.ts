@@ -165,6 +165,7 @@ describe('ReviewWorker', () => {
         const outcomes: [bytes: number, index: number, outcome: unknown][] = [];
         const job = (bytes: number, index: number): WorkerJob => ({
           bytes,
+          namespace: 'shop',
           startBy: Infinity,
           allowed: 60_000,
           task: () => ({ body: new Uint8Array(Buffer.from('nothing')), maxDepth: 1, target, surroundings: {} }),
@@ -191,6 +192,47 @@ describe('ReviewWorker', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it('shares its time among namespaces, and refuses reviews of the one that fills the queue', async () => {
+    const run = async (bounds: Partial<WorkerBounds>, bytes: number): Promise<string[]> => {
+      let now = 0;
+      const program = { source: scripted, isText: true };
+      // Each job takes one unit of time, between two readings of the clock.
+      worker = new ReviewWorker({ log: new RecordingLog(), clock: () => (now += 1), bounds, program });
+      const order: string[] = [];
+      const submit = (namespace: string, size: number): Promise<void> =>
+        new Promise((resolve) => {
+          const task = () => {
+            order.push(namespace);
+            return { body: new Uint8Array(Buffer.from(decided)), maxDepth: 1, target, surroundings: {} };
+          };
+          const ended = (outcome: unknown): void => {
+            if (outcome === 'full') order.push(`${namespace} refused`);
+            resolve();
+          };
+          worker.submit({
+            bytes: size,
+            namespace,
+            startBy: Infinity,
+            allowed: 60_000,
+            task,
+            read: () => undefined,
+            ended,
+          });
+        });
+      const author = Array.from({ length: 60 }, () => submit('author', 1));
+      await Promise.all([...author, ...Array.from({ length: 10 }, () => submit('shop', bytes))]);
+      await worker.close();
+      return order;
+    };
+    const order = await run({ maxWaiting: 40 }, 100);
+    assert.equal(order.filter((each) => each === 'author refused').length, 29);
+    assert.ok(!order.includes('shop refused'));
+    const started = order.filter((each) => !each.endsWith('refused'));
+    assert.ok(started.lastIndexOf('shop') < 21, started.join());
+    const inBytes = (await run({ maxWaitingBytes: 60 }, 2)).filter((each) => each.endsWith('refused'));
+    assert.deepEqual(new Set(inBytes), new Set(['author refused']));
   });
 
   it('retries only decisions that exceeded a limit of the main thread', () => {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Injector } from '../../inject/injector.ts';
+import { FairShares, takeFromLargest } from '../../rollout/fair-shares.ts';
 import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { FromThread, NumberedTarget, ReadReview, ReviewTask, ToThread, WorkerAnswer } from './messages.ts';
@@ -11,7 +12,7 @@ export const defaultWorkerBounds = {
   deadline: 5_000,
   /** The timeout of reviews whose request states no timeout. */
   defaultTimeout: 10_000,
-  /** The total size of waiting reviews. Beyond it, the worker refuses the largest review. */
+  /** The total size of waiting reviews. Beyond it, the worker refuses reviews. */
   maxWaitingBytes: 40 * 1024 * 1024,
   maxWaiting: 256,
   /** The time after which the worker ends an idle thread. */
@@ -27,6 +28,8 @@ export type WorkerFailure = 'full' | 'late' | 'deadline' | 'memory' | 'crash';
 
 export interface WorkerJob {
   readonly bytes: number;
+  /** The namespace of the pod; '' if it is unknown. */
+  readonly namespace: string;
   /** The latest useful start, in milliseconds on the worker's clock. */
   readonly startBy: number;
   /** The time allowed on the thread, in milliseconds. */
@@ -64,6 +67,8 @@ export class ReviewWorker {
   /** The waiting jobs, smallest first; jobs of equal size are in order of arrival. */
   readonly #waiting: WorkerJob[] = [];
   #waitingBytes = 0;
+  /** Shares the time of the thread among namespaces, in milliseconds. */
+  readonly #shares = new FairShares();
   #thread: Worker | undefined;
   /** The surroundings that the thread has. */
   #surroundings: Surroundings = {};
@@ -89,14 +94,19 @@ export class ReviewWorker {
     return this.#waitingBytes;
   }
 
-  /** Queues a job. The smallest job runs next. If the queue is full, refuses the largest job. */
+  /**
+   * Queues a job. The namespace that used the least time is next, with its smallest job. If the
+   * queue is full, refuses the largest job of the namespace that fills most of it.
+   */
   submit(job: WorkerJob): void {
     const index = this.#waiting.findIndex((other) => other.bytes > job.bytes);
     this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, job);
     this.#waitingBytes += job.bytes;
     const { maxWaiting, maxWaitingBytes } = this.bounds;
     while (this.#waiting.length > maxWaiting || this.#waitingBytes > maxWaitingBytes) {
-      const [largest] = this.#takeWaiting(-1, 1);
+      const isTooMany = this.#waiting.length > maxWaiting;
+      const largest = takeFromLargest(this.#waiting, ({ bytes }) => (isTooMany ? 1 : bytes));
+      this.#waitingBytes -= largest?.bytes ?? 0;
       if (largest !== undefined) this.#report(largest, 'full', 0);
     }
     this.#next();
@@ -117,10 +127,15 @@ export class ReviewWorker {
     return jobs;
   }
 
+  #takeNext(): WorkerJob | undefined {
+    const starts = this.#waiting.map(({ namespace }) => this.#shares.startOf(namespace));
+    return this.#takeWaiting(starts.indexOf(Math.min(...starts)), 1)[0];
+  }
+
   #next(): void {
     if (this.#running !== undefined || this.#ending !== undefined) return;
     clearTimeout(this.#idleTimer);
-    for (let [job] = this.#takeWaiting(0, 1); job !== undefined; [job] = this.#takeWaiting(0, 1)) {
+    for (let job = this.#takeNext(); job !== undefined; job = this.#takeNext()) {
       if (this.clock() <= job.startBy) {
         this.#start(job);
         return;
@@ -203,7 +218,9 @@ export class ReviewWorker {
     const { job, started, timer } = this.#running;
     clearTimeout(timer);
     this.#running = undefined;
-    this.#report(job, outcome, (this.clock() - started) / 1000);
+    const took = this.clock() - started;
+    this.#shares.serve(job.namespace, took);
+    this.#report(job, outcome, took / 1000);
     this.#next();
   }
 

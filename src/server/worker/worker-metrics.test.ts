@@ -19,6 +19,7 @@ describe('measuredWorker', () => {
     const target = { name: 'n', hash: '0a1b2c3d', path: '/inject', annotate: true, injector: someInjector };
     const job = (startBy: number): WorkerJob => ({
       bytes: 1,
+      namespace: 'shop',
       startBy,
       allowed: 10_000,
       task: () => ({ body: new Uint8Array(1), maxDepth: 1, target, surroundings: {} }),
