@@ -43,8 +43,8 @@ const noteLimit = 1024;
 
 /**
  * Records Events (events.k8s.io/v1). Equal events become a series; the rate of different events is
- * limited for each object and reason. `record` returns immediately and never throws; a failed write is logged
- * at debug level.
+ * limited for each object and reason. `record` returns immediately and never throws; a failed write
+ * is logged at debug level.
  */
 export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;

@@ -5,7 +5,7 @@ import { FairShares, takeFromLargest } from './fair-shares.ts';
 describe('FairShares', () => {
   it('lets namespaces take turns, keeps the order within each, and counts no item that is not served', () => {
     const namespaceOf = ([first = '']: string): string => first;
-    const turns = (shares: FairShares, isServed = (_item: string) => true): string => {
+    const turns = (shares: FairShares, isServed: (item: string) => boolean = () => true): string => {
       const order: string[] = [];
       for (const item of shares.inTurns(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'], namespaceOf)) {
         if (isServed(item)) shares.serve(namespaceOf(item));
@@ -22,7 +22,7 @@ describe('FairShares', () => {
     );
   });
 
-  it('gives each namespace with enough work the same share, at any costs and whoever arrives when', () => {
+  it('gives each namespace with enough work the same share, at any costs and arrival times', () => {
     const arrival = fc.record({ from: fc.nat(50), cost: fc.integer({ min: 1, max: 20 }) });
     fc.assert(
       fc.property(fc.array(arrival, { minLength: 2, maxLength: 5 }), (arrivals) => {
@@ -50,6 +50,7 @@ describe('FairShares', () => {
       items[1],
     );
     assert.deepEqual(queue, [items[0], items[2], items[3]]);
-    assert.equal(takeFromLargest([]), undefined);
+    const none: typeof items = [];
+    assert.equal(takeFromLargest(none), undefined);
   });
 });

@@ -46,7 +46,11 @@ export class FairShares {
       const [namespace, items] = next;
       const turn = this.startOf(namespace);
       let yielded = 0;
-      while (yielded < items.length && this.startOf(namespace) === turn) yield items[yielded++]!;
+      for (const item of items) {
+        if (this.startOf(namespace) !== turn) break;
+        yielded += 1;
+        yield item;
+      }
       const later = order.findIndex((each) => start(each) > this.startOf(namespace));
       const rest: [string, T[]] = [namespace, items.slice(yielded)];
       if (yielded < items.length) order.splice(later === -1 ? order.length : later, 0, rest);

@@ -247,6 +247,17 @@ describe('HoldKeeper', () => {
     assert.deepEqual(deletions(), ['broken-1', 'web-1']);
   });
 
+  it('lets namespaces take turns, so that not all writes of a pass go to one', async () => {
+    for (const name of ['author', 'other'])
+      fixture.cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await pass();
+    for (let index = 0; index < 60; index += 1) put(`a-${index}`, 'apps/v1/ReplicaSet', 'a', [gate], 'author');
+    put('web', 'apps/v1/ReplicaSet', 'web', [gate], 'other');
+    await fixture.watched();
+    await pass();
+    assert.ok(fixture.cluster.writes.includes('PATCH pods web'));
+  });
+
   it('recovers at least half as fast beside 240 Deployments of another namespace', async () => {
     const { clock, cluster, referenceChanges } = fixture;
     const labels = { 'istio.io/rev': 'blue', 'kubernetes.io/metadata.name': 'evil' };

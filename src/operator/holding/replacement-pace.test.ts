@@ -71,6 +71,24 @@ describe('ReplacementPace', () => {
     assert.equal(pace.allows(owner('next', 'one'), 800), true);
   });
 
+  it('ends all pauses when the webhook works again', () => {
+    const pace = new ReplacementPace();
+    const held = ['one', 'other', 'third'].map((namespace) => owner('web', namespace));
+    for (let now = 0; now < 60_000; now += 100) {
+      for (const each of held.filter((of) => pace.allows(of, now))) {
+        pace.begin(each, now);
+        pace.created(each, true, now);
+      }
+    }
+    const now = 66_000;
+    pace.begin(held[0]!, now);
+    pace.created(held[0]!, false, now);
+    assert.deepEqual(
+      held.map((each) => pace.allows(each, now)),
+      [true, true, true],
+    );
+  });
+
   it('does not let a pod that names the workload of another namespace count', () => {
     const pace = new ReplacementPace();
     pace.begin(owner('web'), 0);

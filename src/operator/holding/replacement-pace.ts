@@ -29,8 +29,8 @@ interface NamespacePace {
 /**
  * Decides how fast the held pods of one webhook are replaced. A replaced pod shows whether the
  * webhook works: the new pod is either injected or held again. Nothing is lost by a failed attempt,
- * since a held pod does not run. In each namespace, a success allows one more replacement at a time,
- * a failure halves this number; after failures in a row only one pod is tried, at growing intervals.
+ * since a held pod does not run. In each namespace, a success allows one more replacement at once,
+ * and a failure halves this number. After failures in a row, one pod is tried at growing intervals.
  * An author can cause failures: while the webhook works, they count only in their own namespace.
  */
 export class ReplacementPace {
@@ -40,13 +40,13 @@ export class ReplacementPace {
   readonly #namespaces = new Map<string, NamespacePace>();
   /** The times of replacements whose new pod was not seen yet, by {@link keyOf}. */
   readonly #inFlight = new Map<string, HeldOwner & { readonly times: number[] }>();
-  readonly #owners = new Map<string, { readonly failures: number; readonly due: number }>();
+  readonly #owners = new Map<string, { readonly failures: number; due: number }>();
 
   /** Reports whether a pod of the workload may be replaced now. @param now in milliseconds */
   allows(owner: HeldOwner, now: number): boolean {
     const { namespace } = owner;
     const { window, failures, since } = this.#paceOf(namespace);
-    const isProven = now - this.#workedAt <= provenMs;
+    const isProven = this.#isProven(now);
     const pause = failures > 0 ? grown(pauseMs, failures) : isProven ? 0 : probeMs;
     if (now - (isProven ? since : Math.max(since, this.#begunAt)) < pause) return false;
     if (this.#count(() => true) >= most.inAll) return false;
@@ -118,7 +118,16 @@ export class ReplacementPace {
     return pace;
   }
 
+  #isProven(now: number): boolean {
+    return now - this.#workedAt <= provenMs;
+  }
+
   #succeeded({ namespace }: HeldOwner, now: number): void {
+    if (!this.#isProven(now)) {
+      // The failures until now were perhaps those of the webhook, so all pauses end.
+      for (const each of this.#namespaces.values()) each.failures = 0;
+      for (const each of this.#owners.values()) each.due = now;
+    }
     const pace = this.#paceOf(namespace);
     pace.window = Math.min(most.perNamespace, pace.window + 1);
     pace.failures = 0;

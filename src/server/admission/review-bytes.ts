@@ -25,7 +25,7 @@ export function splitReview(body: Buffer) {
   return undefined;
 }
 
-/** The start of a review, in bytes. The API server writes the namespace there, before the objects. */
+/** The start of a review, in bytes, with the namespace: the API server writes it before objects. */
 const headBytes = 4096;
 
 /** Returns the namespace of a review, or '' if its start has none. */
