@@ -2,15 +2,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstDifference } from '../../scripts/conformance/conformance-case.ts';
 import { Random } from '../../scripts/template-recorder/random.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
 import { isExpired } from '../../src/kube/api-error.ts';
 import { revisionTags } from '../../src/operator/cluster-view.ts';
 import { MemoryCluster } from '../../src/operator/testdata/memory-cluster.ts';
 import { applyAll, readObjects } from '../harness/apply.ts';
 import { paths } from '../harness/paths.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
 import { type Operation, randomOperation, type Subject, subjects } from './memory-cluster/operations.ts';
-import { type Mistake, openSide, type Side } from './memory-cluster/side.ts';
+import { comparableError, type Mistake, openSide, type Side } from './memory-cluster/side.ts';
 
 const mistakes: Record<string, Mistake> = {
   'ignores field managers': { operation: (operation) => ({ ...operation, force: operation.verb === 'apply' }) },
@@ -55,6 +56,20 @@ export const memoryCluster: Scenario = {
       context.say(`${what}: ${noticed.slice(0, 200)}`);
       await context.checkNow(`the comparison finds a cluster in memory that ${what}`, () => noticed !== '');
     }
+    const raw: string[] = [];
+    const codes = [...Array(0x100).keys(), 0x2028, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1f600, 0x10ffff];
+    const written = codes.slice(0x20).map((code) => String.fromCodePoint(code));
+    const escapes = ['d7ff', 'd83d', 'd83d\\ude00', 'dfff', 'e000'].map((code) => `\\u${code}`);
+    for (const text of [...written, ...escapes].filter((each) => each !== '"' && each !== '\\')) {
+      const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"text"},"data":{"a":"${text}"}}`;
+      const options = { body, contentType: 'application/apply-patch+yaml', query: { fieldManager: 'e2e' } };
+      const path = `/api/v1/namespaces/${namespace}/configmaps/text`;
+      const send = (each: ApiClient) => each.request('PATCH', path, options).then(() => '', comparableError);
+      const [expected, actual] = await Promise.all([send(client), send(cluster.client)]);
+      const difference = firstDifference(actual, expected, '');
+      if (difference !== undefined) raw.push(`${JSON.stringify(text)}: ${difference}`);
+    }
+    await context.checkNow('both refuse the same characters and escapes in the body of an apply', () => none(raw));
     cluster.compact();
     for (const [server, each] of Object.entries({
       'the API server': client,

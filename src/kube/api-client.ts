@@ -3,6 +3,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ignoreNotFound } from './api-error.ts';
 import { apiVersionOf, resourceKind, resourcePath, type ResourceKind } from './resource-kinds.ts';
+import { requestBody } from './request-body.ts';
 import type {
   ApiClientOptions,
   ApplyOptions,
@@ -127,7 +128,6 @@ export class ApiClient {
    * field that another manager owns causes a Conflict; its causes name the manager and the field.
    */
   async apply<T extends ObjectKey>(object: T, options: ApplyOptions): Promise<T> {
-    // JSON is valid YAML.
     return this.#write('PATCH', pathOf(object, options.subresource), object, options, 'application/apply-patch+yaml');
   }
 
@@ -143,7 +143,7 @@ export class ApiClient {
   /** Deletes one object. @throws ApiError with code 404 when it does not exist */
   async delete(target: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     const { uid, resourceVersion, signal, timeoutMs, gracePeriodSeconds, propagationPolicy = 'Background' } = options;
-    const body = JSON.stringify({
+    const body = requestBody({
       kind: 'DeleteOptions',
       apiVersion: 'v1',
       propagationPolicy,
@@ -188,7 +188,7 @@ export class ApiClient {
   ): Promise<T> {
     const { signal, timeoutMs, fieldManager, dryRun, force } = options;
     const query = { fieldManager, dryRun: dryRun && 'All', force };
-    const body = JSON.stringify(object);
+    const body = requestBody(object);
     return (await this.request(method, path, { signal, timeoutMs, query, body, contentType })) as T;
   }
 }

@@ -54,6 +54,14 @@ describe('EventRecorder', () => {
     assert.notEqual(created[1]!.metadata.name, metadata.name);
   });
 
+  it('gives the Event a valid name, wherever the long name of a pod is cut', () => {
+    const { created, recorder } = setUp();
+    const names = ['-', '.', '--', '.a', 'a'].map((end) => `${'a'.repeat(220 - end.length)}${end}${'-a'.repeat(16)}`);
+    for (const name of names) recorder.record({ ...config, metadata: { name, namespace: 'n', uid: name } }, event);
+    for (const { metadata } of created) assert.match(metadata.name!, /^a+(\.a)?\.[0-9a-f]+$/);
+    assert.equal(created.length, names.length);
+  });
+
   it('counts repetitions in a series, patches it every 30 s, and starts a new Event after 6 minutes', async () => {
     const { clock, created, patched, recorder } = setUp();
     for (let index = 0; index < 100; index += 1) recorder.record(config, event);

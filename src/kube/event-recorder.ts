@@ -100,7 +100,8 @@ export class EventRecorder<Reason extends string = string> {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       // The API server requires the namespace `default` for Events about cluster-scoped objects.
-      metadata: { name: `${name.slice(0, 220)}.${unique}`, namespace: namespace ?? 'default' },
+      // A part of a DNS name must not end with `-` or `.`.
+      metadata: { name: `${name.slice(0, 220).replace(/[-.]+$/, '')}.${unique}`, namespace: namespace ?? 'default' },
       eventTime: microTime(clock.now()),
       ...event,
       reportingController: controller,

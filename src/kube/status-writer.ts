@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject, ObjectMeta } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
+import { requestBody } from './request-body.ts';
 
 /**
  * Writes the whole status if it differs from the status that was read, and only to the version that
@@ -13,8 +14,8 @@ export async function writeStatus<T extends KubernetesObject>(
   status: unknown,
   options: { fieldManager: string; signal?: AbortSignal | undefined },
 ): Promise<T | undefined> {
-  // Compares the JSON forms, in which an absent field equals an undefined one.
-  const desired: unknown = JSON.parse(JSON.stringify(status));
+  // Compares the forms that are stored: an absent field equals an undefined one.
+  const desired: unknown = JSON.parse(requestBody(status));
   if (isDeepStrictEqual(desired, object.status ?? {})) return undefined;
   const { apiVersion, kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;

@@ -52,6 +52,17 @@ describe('MemoryCluster', () => {
     assert.ok(!JSON.stringify(stored()?.metadata.managedFields).includes('theirs'));
   });
 
+  it('refuses characters and escapes in apply bodies that YAML lacks', async () => {
+    const send = (text: string): Promise<unknown> => {
+      const body = JSON.stringify(configMap({})).replace('}', `,"labels":{"a":"${text}"}}`);
+      const options = { body, contentType: 'application/apply-patch+yaml', query: { fieldManager: 'ours' } };
+      return cluster.client.request('PATCH', '/api/v1/namespaces/n/configmaps/a', options);
+    };
+    for (const text of ['\u007f', '\u0084', '\u009f', '\ufffe', '\uffff', '\\ud83d\\ude00'])
+      assert.equal(await refusal(send(text)), '400 BadRequest');
+    for (const text of ['\\u007f', '\\\\ud83d', '\u{1f600}']) await send(text);
+  });
+
   it('removes a field that its only manager no longer applies', async () => {
     await apply(configMap({ one: '1', two: '2' }), 'ours');
     await apply(configMap({ two: '2' }), 'theirs');

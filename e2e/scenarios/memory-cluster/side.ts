@@ -89,7 +89,7 @@ export async function openSide(client: ApiClient, subject: Subject, namespace: s
 }
 
 /** Returns what the operator reads from an error, without the times in conflicts. */
-function comparableError(error: unknown): Json {
+export function comparableError(error: unknown): Json {
   if (!(error instanceof ApiError)) throw error;
   const causes = error.causes.map((cause) => JSON.stringify(cause).replace(/ at \d{4}-[\dTZ:-]+"/, '"'));
   return { code: error.code, reason: error.reason, causes: [...new Set(causes)].sort() };

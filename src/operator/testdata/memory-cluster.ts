@@ -214,8 +214,8 @@ export class MemoryCluster {
     }
   }
 
-  /** Performs a write, with the API server's checks in their order. Returns code and body. */
-  #perform({ method, query, headers }: FakeRequest, target: Target & { name: string }, body: Body): [number, object] {
+  /** Performs a write. Checks, as API server and go-yaml do, in order. Returns code and body. */
+  #perform({ method, query, headers, body: text }: FakeRequest, target: Target & { name: string }, body: Body): [number, object] {
     const { plural, namespace, name, subresource } = target;
     const found = this.#objects.get(keyOf(plural, namespace, name));
     const kind = storedKind(plural);
@@ -224,6 +224,7 @@ export class MemoryCluster {
     };
     const isDryRun = query.get('dryRun') === 'All';
     const isApply = headers['content-type'] === 'application/apply-patch+yaml';
+    if (isApply && /[\u007f-\u0084\u0086-\u009f\ufffe\uffff]|(?<!\\)(\\\\)*\\ud[89a-f]/i.test(text)) refuse(400, 'BadRequest', 'is no YAML');
     const mayCreate = subresource === undefined && (method === 'POST' || isApply || (method === 'PUT' && kind.createsOnUpdate));
     const { uid, resourceVersion } = (method === 'DELETE' ? body.preconditions : body.metadata) ?? {};
     const isOther = uid !== undefined && uid !== found?.metadata.uid;
