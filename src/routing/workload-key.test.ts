@@ -41,6 +41,14 @@ describe('workloadOfPod', () => {
     });
     assert.deepEqual(workloadOfPod(pod('aaaa'), 'shop'), workloadOfPod(pod('bbbb'), 'shop'));
   });
+
+  it('replaces an owner that cannot exist, but not in the key, so that all versions rank it alike', () => {
+    const workload = workloadOfPod({ metadata: controlledBy('Deployment', 'a/b\u0080') }, 'shop');
+    assert.deepEqual([workload.kind, workload.name], ['Deployment', 'INVALID']);
+    assert.equal(workloadKey(workload), 'shop/Deployment/a/b\u0080');
+    // printf 'prod/shop/Deployment/a/b\xc2\x80' | sha256sum | cut -c1-16
+    assert.equal(rankOf('prod', workload), '78708d817477df43');
+  });
 });
 
 describe('workloadOfPod, given objects that no API server sends,', () => {

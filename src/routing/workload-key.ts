@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { workloadBehind } from '../api/kubernetes/workload-behind.ts';
+import { shownOwner, workloadBehind } from '../api/kubernetes/workload-behind.ts';
 
 /** A workload, whose pods all get the same configuration. */
 export interface RolloutWorkload {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
+  /** `kind/name` as the pod has it, if an object cannot have this kind or name: only for keys. */
+  readonly claimed?: string;
 }
 
 /** The threshold that includes no workload. */
@@ -16,7 +18,8 @@ export const everyWorkload = 'ffffffffffffffff';
 /**
  * Returns the workload of a pod: the top-level owner according to Istio's rules (a ReplicaSet's
  * Deployment, a Job's CronJob), or else the pod itself, named by its generateName or name. The
- * result is the same for the pod in a review and for the stored pod.
+ * result is the same for the pod in a review and for the stored pod. `kind` and `name` can be
+ * stored and printed, whatever the pod contains ({@link shownOwner}).
  * @param pod the pod that the API server sent; fields of a wrong type count as absent
  * @param namespace the namespace of the request or the stored pod; a pod in a review may have none
  */
@@ -26,16 +29,26 @@ export function workloadOfPod(pod: unknown, namespace: string): RolloutWorkload 
   const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).map(recordOf);
   const controller = owners.find((owner) => owner.controller === true);
   if (controller === undefined)
-    return { namespace, kind: 'Pod', name: textOf(metadata.generateName) || textOf(metadata.name) };
+    return workloadNamed(namespace, 'Pod', textOf(metadata.generateName) || textOf(metadata.name));
   const { apiVersion, kind, name } = controller;
   const maker = { apiVersion: textOf(apiVersion), kind: textOf(kind), name: textOf(name) };
   const workload = workloadBehind(maker, recordOf(metadata.labels));
-  return { namespace, kind: workload.kind, name: workload.name };
+  return workloadNamed(namespace, workload.kind, workload.name);
 }
 
-/** Returns `namespace/kind/name`, which is unique because no part can contain a slash. */
-export function workloadKey({ namespace, kind, name }: RolloutWorkload): string {
-  return `${namespace}/${kind}/${name}`;
+function workloadNamed(namespace: string, kind: string, name: string): RolloutWorkload {
+  const shown = shownOwner(kind, name);
+  const isShown = shown.kind === kind && shown.name === name;
+  return { namespace, ...shown, ...(!isShown && { claimed: `${kind}/${name}` }) };
+}
+
+/**
+ * Returns `namespace/kind/name`, with kind and name as the pod has them, so that all versions rank
+ * its workload alike. The keys of existing objects differ, because no part contains a slash. The
+ * owner that a pod claims may contain slashes, and share its key, but only in its own namespace.
+ */
+export function workloadKey({ namespace, kind, name, claimed = `${kind}/${name}` }: RolloutWorkload): string {
+  return `${namespace}/${claimed}`;
 }
 
 /**

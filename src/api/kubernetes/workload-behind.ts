@@ -1,8 +1,28 @@
+import { dnsSubdomainPattern } from './field-types.ts';
+
 /** A pod's controller or workload. */
 export interface PodOwner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
+}
+
+/** The word that replaces a name or kind that no object can have. No name has capital letters. */
+export const impossible = 'INVALID';
+
+/** Empty, or a DNS-1035 label in any case (ValidateCustomResourceDefinitionNames). */
+const kindPattern = /^([A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$/;
+
+/**
+ * Returns kind and name as they may be stored and printed. Authors choose the owners of a pod:
+ * Kubernetes requires only that kind and name are not empty (ValidateOwnerReferences). It does not
+ * check the character before the final `-` of a generateName (maskTrailingDash).
+ */
+export function shownOwner(kind: unknown, name: unknown): Pick<PodOwner, 'kind' | 'name'> {
+  const isKind = typeof kind === 'string' && kindPattern.test(kind);
+  const isText = typeof name === 'string' && name.length <= 253;
+  const isName = isText && (name === '' || dnsSubdomainPattern.test(name.replace(/-+$/, '')));
+  return { kind: isKind ? kind : impossible, name: isName ? name : impossible };
 }
 
 /** The name of a CronJob's Job ends with the scheduled minute. */

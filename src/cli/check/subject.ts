@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../api/kubernetes/kubernetes.ts';
+import { shownOwner } from '../../api/kubernetes/workload-behind.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { objectAt, podTemplatePaths } from '../../inject/objects/workload-kinds.ts';
 
@@ -106,6 +107,8 @@ function jobLabels(job: string, uid: string): JsonObject {
   };
 }
 
+/** Returns the controller of an object, with a kind and name that may be printed. */
 export function controllerOf({ ownerReferences = [] }: ObjectMeta): OwnerReference | undefined {
-  return ownerReferences.find(({ controller }) => controller === true);
+  const found = ownerReferences.find(({ controller }) => controller === true);
+  return found && { ...found, ...shownOwner(found.kind, found.name) };
 }

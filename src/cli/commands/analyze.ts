@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { group, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
+import { impossible } from '../../api/kubernetes/workload-behind.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
@@ -89,13 +90,13 @@ async function analyze(client: ApiClient, only: string | undefined) {
     if (subject === undefined || seen.has(id) || !(isPlain || asks)) return;
     seen.add(id);
     const unwanted = isPlain ? ['Injected', 'Refused', ...(asks ? ['NotSelected', 'ExcludedNamespace'] : [])] : [];
-    const template = kind === 'Pod' ? {} : { template: { kind, name } };
+    const template = kind === 'Pod' || name === impossible ? {} : { template: { kind, name } };
     look({ ...subject, kind, name, ...template }, `pod/${own} -n ${namespace}`, unwanted);
   });
   for (const { namespace, workload, injectorConfig, tag, stale, missing, reasons } of usage.workloads) {
     if (stale + missing === 0) continue;
     const [kind = '', name = ''] = workload.split('/');
-    const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind);
+    const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind) && name !== impossible;
     const restart = `kubectl rollout restart ${objectOf({ kind, name })} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
     // Without a webhook, a restart would remove the sidecar.

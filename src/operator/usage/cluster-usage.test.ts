@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
@@ -6,12 +7,14 @@ import { compileLabelSelector } from '../../selection/label-selector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { writeStatus } from '../../kube/status-writer.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { ClusterView } from '../cluster-view.ts';
 import { podRecord } from '../pods/pod-record.ts';
 import type { PodRecord } from './pod-group.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
 import { context, injectorConfig } from '../testdata/operator-fixture.ts';
+import { MemoryCluster } from '../testdata/memory-cluster.ts';
 import { ClusterUsage } from './cluster-usage.ts';
 import { rules } from './testdata/counted-pods.ts';
 
@@ -156,6 +159,43 @@ describe('ClusterUsage', () => {
     pods.upsert(keep(pod('d', 'blue.aaaaaaaa')));
     await clock.advance(60_000);
     assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 1, names: ['shop/d'] });
+  });
+
+  it('lists any pods in a status that the API server accepts, whatever their author wrote', async () => {
+    const cluster = new MemoryCluster();
+    await cluster.start();
+    publish('blue', 'aaaaaaaa');
+    const stored = cluster.put('injectorconfigs', injectorConfig('blue'));
+    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const owned = fc.record({
+      kind: fc.oneof(text, fc.constant('ReplicaSet')),
+      name: text,
+      hash: text,
+      generateName: text,
+    });
+    const check = async (owners: (typeof owned extends fc.Arbitrary<infer Owner> ? Owner : never)[]): Promise<void> => {
+      stop.abort();
+      stop = new AbortController();
+      begin();
+      const made = owners.map(({ kind, name, hash, generateName }, index) => {
+        const object = pod(`a-${index}`, `blue.00000000${name}`, { 'pod-template-hash': hash, 'istio.io/rev': hash });
+        const ownerReferences = [{ kind, name: `${name}${hash}`, controller: index % 3 > 0 }];
+        return { ...object, metadata: { ...object.metadata, generateName, ownerReferences } } as KubernetesObject;
+      });
+      read(blue, ...made.map(keep));
+      await clock.advance(60_000);
+      const status = usage.injectorConfig('blue');
+      const object: KubernetesObject = { ...stored, metadata: { name: 'blue' } };
+      const written = await writeStatus(cluster.client, object, status, { fieldManager: 'us' });
+      assert.deepEqual(written?.status, status);
+      const { stale = [], missing = [] } = status?.workloads ?? {};
+      assert.ok(stale.length + missing.length > 0);
+      for (const { kind, name } of [...stale, ...missing])
+        assert.match(`${kind} ${name}`, /^[-A-Za-z0-9]* [-.A-Za-z0-9]*$/);
+    };
+    await fc
+      .assert(fc.asyncProperty(fc.array(owned, { minLength: 1, maxLength: 8 }), check))
+      .finally(() => cluster.stop());
   });
 
   it('requests a write at most every 30 s, and immediately after 30 s without changes', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatStatus } from '../../inject/pod/injection-status.ts';
 import { normalisePod } from '../../inject/kubernetes/typed-pod.ts';
 import type { Pod } from '../../inject/pod/pod.ts';
-import { statedRevision } from './pod-traits.ts';
+import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
+import { statedRevision, traitsKey, traitsOf } from './pod-traits.ts';
 
 const proxied = { containers: [{ name: 'app' }, { name: 'proxy' }] };
 const written = formatStatus(normalisePod({ spec: { containers: [{ name: 'proxy' }] } }) as Pod, 'blue');
@@ -26,4 +28,18 @@ describe('statedRevision', () => {
       assert.equal(statedRevision(status, { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec }), revision);
     });
   }
+});
+
+describe('traitsOf', () => {
+  it('keeps the owner that a pod claims, so that the operator ranks the pod as the webhook does', () => {
+    const relevant = { labels: new Set<string>(), annotations: new Set<string>(), statuses: new Set<string>() };
+    const keys = ['web\u0080', 'web\u0081', 'a/b'].map((name) => {
+      const metadata = { namespace: 'shop', ownerReferences: [{ kind: 'K\n', name, controller: true }] };
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata } as unknown as KubernetesObject;
+      const traits = traitsOf(pod, relevant)!;
+      assert.equal(workloadKey({ namespace: 'shop', ...traits.workload }), workloadKey(workloadOfPod(pod, 'shop')));
+      return traitsKey(traits);
+    });
+    assert.equal(new Set(keys).size, 3);
+  });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
-import { workloadOfPod } from '../../routing/workload-key.ts';
+import { type RolloutWorkload, workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { injectionStatus } from '../../inject/pod/injection-status.ts';
 
 /** The names of the labels and annotations that families and selectors use. */
@@ -19,7 +19,7 @@ export interface RelevantNames {
  */
 export interface PodTraits {
   readonly namespace: string;
-  readonly workload: { readonly kind: string; readonly name: string };
+  readonly workload: Omit<RolloutWorkload, 'namespace'>;
   readonly hostNetwork: boolean;
   /** The relevant labels. */
   readonly labels: Readonly<Record<string, string>>;
@@ -31,6 +31,8 @@ export interface PodTraits {
 
 /** The maximum length of an annotation, in characters. */
 const annotationLimit = 32;
+/** The maximum length of a kind and name that no object can have, in characters. */
+const claimedLimit = 317;
 /** The maximum length of label values and revisions, in characters. */
 const labelLimit = 63;
 export const injectedByLimit = 512;
@@ -51,10 +53,10 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
   if (phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined) return undefined;
   const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
   if (Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
-  const { kind, name } = workloadOfPod(pod, namespace);
+  const { kind, name, claimed } = workloadOfPod(pod, namespace);
   return {
     namespace,
-    workload: { kind: cut(kind, 63), name: cut(name, 253) },
+    workload: { kind, name, ...(claimed !== undefined && { claimed: cut(claimed, claimedLimit) }) },
     hostNetwork,
     labels: pick(labels, relevant.labels, labelLimit),
     annotations: {
@@ -87,8 +89,8 @@ export function traitsKey(traits: PodTraits): string {
   const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
   const sorted = (record: Readonly<Record<string, string>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { kind, name } = workload;
-  const text = JSON.stringify([namespace, kind, name, hostNetwork, sorted(labels), sorted(annotations), injectedBy]);
+  const owner = workloadKey({ namespace, ...workload });
+  const text = JSON.stringify([owner, hostNetwork, sorted(labels), sorted(annotations), injectedBy]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
