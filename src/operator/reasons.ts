@@ -138,6 +138,7 @@ export const events = {
   Retired: 'the old authority is no longer trusted',
   RotateRefused: 'a requested renewal was refused',
   Staged: 'a new authority was created; it signs nothing yet',
+  StatusRefused: 'the API server refuses the status of the object, which is then written without its lists',
   Swapped: 'the new authority now signs serving certificates',
 } as const;
 export type EventReason = keyof typeof events | keyof typeof rolloutEvents | ConditionReason | SkipReason;

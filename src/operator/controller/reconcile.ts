@@ -5,7 +5,6 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { finalizer, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { writeStatus } from '../../kube/status-writer.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
 import type { HoldKeeper } from '../holding/hold-keeper.ts';
@@ -18,7 +17,8 @@ import type { ConditionReason } from '../reasons.ts';
 import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
-import { resyncMs, statusManager } from '../settings.ts';
+import { resyncMs } from '../settings.ts';
+import { refusedStatusMs, storeStatus } from './store-status.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
@@ -122,7 +122,7 @@ export class RevisionReconciler {
     events.repaired(object, writes.repairs);
     if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) events.resumed(object);
     try {
-      if (!signal.aborted) await this.#write(config, object, findings, signal);
+      if (!signal.aborted) waits.push(await this.#write(config, object, findings, signal));
     } catch (error) {
       failure ??= asError(error);
     }
@@ -153,8 +153,7 @@ export class RevisionReconciler {
       WebhookReady: no('Overlap', message),
       publishedHash: undefined,
     };
-    await this.#write(config, object, findings, signal);
-    return wait ?? resyncMs;
+    return Math.min(wait ?? resyncMs, await this.#write(config, object, findings, signal));
   }
 
   /** Deletes the webhook, then the objects of certificate providers, which are then unused. */
@@ -175,8 +174,7 @@ export class RevisionReconciler {
       'spec.paused is set: the webhook is withdrawn, pods start without this injector, and the operator repairs nothing';
     const config = configForStatus(object);
     if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
-    await this.#write(config, object, { Paused: yes('Paused', message), WebhookReady: no('Paused', message) }, signal);
-    return resyncMs;
+    return this.#write(config, object, { Paused: yes('Paused', message), WebhookReady: no('Paused', message) }, signal);
   }
 
   /** Runs a deletion. A condition and an Event name other controllers' finalizers that block it. */
@@ -199,26 +197,27 @@ export class RevisionReconciler {
   /** Reports an error in the condition of the failed step; earlier steps keep their findings. */
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
-    const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
+    // A webhook may deny a write with any reason; that of a condition begins with a letter.
+    const given = error instanceof ApiError ? error.reason.replace(/^[^A-Za-z]+|\W/g, '').slice(0, 64) : '';
     // The type ConditionReason does not include the reasons of the API server.
-    const finding = no(reason as ConditionReason, error.message);
+    const finding = no((given || 'InternalError') as ConditionReason, error.message);
     if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
     else findings.WebhookReady ??= finding;
   }
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
-    await this.#write(configForStatus(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
-    return resyncMs;
+    return this.#write(configForStatus(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
   }
 
+  /** Writes the status. Resolves with the milliseconds until the next call. */
   async #write(
     config: InjectorConfig,
     object: KubernetesObject,
     findings: RevisionFindings,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { client, clock, view, metrics, held, refusals } = this.#options;
+  ): Promise<number> {
+    const { clock, view, metrics, held, refusals } = this.#options;
     const { name } = config.metadata;
     const usage = this.#options.usage.injectorConfig(name);
     const Holding = held.finding(name);
@@ -227,8 +226,10 @@ export class RevisionReconciler {
     const status = revisionStatus(config, { ...defaultFindings, Holding, ...findings, usage }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(name, new Map(conditions));
-    const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
+    const stored = await storeStatus(this.#options, object, status, signal);
+    if (stored instanceof ApiError) return refusedStatusMs;
     if (stored !== undefined) view.configs.upsert(stored);
+    return resyncMs;
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {

@@ -16,6 +16,7 @@ export type RefusalTopic =
   | 'Hold'
   | 'HeldPods'
   | 'Installation'
+  | 'Status'
   | 'Removal';
 
 /** Reports each refusal once, in an Event and in the log, even if every pass finds it again. */

@@ -12,7 +12,7 @@ import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
 import { parsedTag } from '../controller/parsed-configs.ts';
-import type { Refusals } from '../controller/refusals.ts';
+import { refusedStatusMs } from '../controller/store-status.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { ownerMissing } from '../webhooks/decide-webhook.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
@@ -25,7 +25,6 @@ import { type TagPass, TagStatusWriter, type TagStatusWriterOptions } from './ta
 export interface TagReconcilerOptions extends TagStatusWriterOptions {
   readonly known: KnownRevisions;
   readonly webhooks: WebhookWriter;
-  readonly refusals: Refusals;
 }
 
 /** How long to wait if no report of a replica triggers a pass earlier, in milliseconds. */
@@ -135,6 +134,7 @@ export class TagReconciler {
     const { name } = tag.metadata;
     const { config, hash } = decided;
     const object = rollout === undefined ? pass.object : await this.#status.record(tag, pass.object, rollout, signal);
+    if (object === undefined) return this.#keep(pass, [refusedStatusMs]);
     // A rotation may have progressed during that write.
     const { caBundlePem } = known.get(config.metadata.name) ?? {};
     if (caBundlePem === undefined) return 0;

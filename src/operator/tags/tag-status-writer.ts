@@ -1,18 +1,16 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
-import { writeStatus } from '../../kube/status-writer.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import { refusedStatusMs, type StatusParts, storeStatus } from '../controller/store-status.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 import type { RestartSource } from '../restarts/restart-source.ts';
 import { isSameProgress, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
-import { statusManager } from '../settings.ts';
 import { tagStatus, type TagFindings, type LiveTarget } from './tag-status.ts';
 
-export interface TagStatusWriterOptions extends PassContext {
-  readonly client: Pick<ApiClient, 'apply'>;
+export interface TagStatusWriterOptions extends PassContext, Pick<StatusParts, 'client' | 'refusals'> {
   readonly rollouts: Rollouts;
   readonly usage: UsageSource;
   readonly restarts: RestartSource;
@@ -36,18 +34,22 @@ export class TagStatusWriter {
     this.#options = options;
   }
 
-  /** Writes a rollout's state, before its path, so that the next leader can complete the step. */
+  /**
+   * Writes a rollout's state, before its path, so that the next leader can complete the step.
+   * Resolves with undefined if the API server refuses the state: the path must then stay.
+   */
   async record(
     { metadata: { name }, status }: RevisionTag,
     object: KubernetesObject,
     { state, events: happened }: RolloutPass,
     signal: AbortSignal,
-  ): Promise<KubernetesObject> {
-    const { client, view, events, metrics, logger } = this.#options;
+  ): Promise<KubernetesObject | undefined> {
+    const { view, events, metrics, logger } = this.#options;
     const before = status?.rollout;
     if (state === undefined || (before !== undefined && isSameProgress(before, state))) return object;
     const desired = { ...(object.status as object | undefined), rollout: state };
-    const stored = await writeStatus(client, object, desired, { fieldManager: statusManager, signal });
+    const stored = await storeStatus(this.#options, object, desired, signal);
+    if (stored instanceof ApiError) return undefined;
     if (stored !== undefined) view.tags.upsert(stored);
     events.rollout(object, happened);
     for (const { reason, message } of happened) {
@@ -71,7 +73,7 @@ export class TagStatusWriter {
    */
   async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {
     const { tag, object, findings, signal } = pass;
-    const { client, clock, view, metrics, usage, rollouts, restarts, targets } = this.#options;
+    const { clock, view, metrics, usage, rollouts, restarts, targets } = this.#options;
     const { name } = tag.metadata;
     const before = (object as RevisionTag).status?.rollout;
     const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
@@ -87,11 +89,12 @@ export class TagStatusWriter {
     const status = tagStatus(tag, findings, live, current, usage.tag(name), clock.now(), progress);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
-    if (!signal.aborted) {
-      const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
-      if (stored !== undefined) view.tags.upsert(stored);
-    }
-    return Math.max(0, Math.min(...waits));
+    const wait = Math.max(0, Math.min(...waits));
+    if (signal.aborted) return wait;
+    const stored = await storeStatus(this.#options, object, status, signal);
+    if (stored instanceof ApiError) return Math.min(wait, refusedStatusMs);
+    if (stored !== undefined) view.tags.upsert(stored);
+    return wait;
   }
 
   /** Drops the metrics of a deleted tag. */
