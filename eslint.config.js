@@ -16,6 +16,35 @@ const oldWords = unusedWords.flatMap(([word, instead]) => {
   ];
 });
 
+const toStream = 'only src/cli/terminal.ts writes to streams: call `out`, `error` or `document` of a Terminal';
+const toLine = 'a line break in a line is escaped: pass each line as an element of an array';
+const toShell = 'build commands with commandLine`…` (src/api/command-line.ts), which quotes every argument';
+/** A command whose words are not complete at the end of the text. */
+const begun = String.raw`/(^|[^a-z.\/-])((kubectl|cmctl) |helm (get|install|upgrade) |injector (tag|check|diff|enable|disable|certs|inject|status|install|release) )[^\u0060;]*$/`;
+const output = [
+  {
+    selector:
+      'MemberExpression[object.name="process"][property.name=/^std(out|err)$/]:not(MemberExpression[property.name="isTTY"] > *)',
+    message: toStream,
+  },
+  { selector: 'VariableDeclarator[init.name="process"]', message: toStream },
+  { selector: 'ImportDeclaration[source.value=/^(node:)?(process|console|tty)$/]', message: toStream },
+  {
+    selector: String.raw`CallExpression[callee.object.name="terminal"][callee.property.name=/^(out|error)$/] :matches(Literal[value=/.\n|\n./], TemplateElement[value.raw=/\\n/])`,
+    message: toLine,
+  },
+  {
+    selector: 'CallExpression[callee.object.name="terminal"] CallExpression[callee.object.name="JSON"]',
+    message: 'use jsonText (src/api/printable-text.ts), which escapes unprintable characters',
+  },
+  {
+    selector: `TemplateLiteral:not(TaggedTemplateExpression[tag.name="commandLine"] > *) > TemplateElement[tail=false][value.raw=${begun}]`,
+    message: toShell,
+  },
+  { selector: `BinaryExpression[operator="+"] > Literal[value=${begun}]`, message: toShell },
+  { selector: 'ArrayExpression > Literal[value=/^(kubectl|helm|cmctl)$/]', message: toShell },
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -54,6 +83,12 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
     },
+  },
+  {
+    // What a command prints contains texts of other people (CONTRIBUTING.md).
+    files: ['src/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/testdata/**', 'src/cli/terminal.ts', 'src/cli/main.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...oldWords, ...output] },
   },
   {
     // winston types its transports as interfaces, not as the class that its own options ask for.

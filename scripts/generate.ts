@@ -111,7 +111,7 @@ function valueRows(path: string, schema: Schema, value: unknown): string[] {
 /** Returns the output of `injector install --output yaml`. */
 async function installManifest(): Promise<string> {
   let text = '';
-  const terminal = { out: (part: string) => (text += part) } as unknown as Terminal;
+  const terminal = { document: (part: string) => (text += part) } as unknown as Terminal;
   await installCommand(terminal).parseAsync(['--output', 'yaml'], { from: 'user' });
   return text;
 }

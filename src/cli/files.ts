@@ -52,7 +52,7 @@ export function atFile<Value>(place: string, act: () => Value): Value {
 /** Writes to a file, or to standard output for `-` or no file. */
 export function writeNamedFile(terminal: Terminal, option: string, file: string | undefined, text: string): void {
   if (file === undefined || file === '-') {
-    terminal.out(text);
+    terminal.document(text);
     return;
   }
   if (/^(?:yaml|json)$/.test(file))

@@ -33,10 +33,11 @@ describe('the log', () => {
   it('writes one JSON object per entry, and omits entries below its level', () => {
     const [line = '', ...more] = written('json', (logger) => {
       logger.debug('detail');
-      logger.error('bad', { name: 'web' });
+      logger.error('bad', { name: '\u001b\u009b\u202e\u2028' });
     });
     const { timestamp, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    assert.deepEqual(rest, { level: 'error', message: 'bad', name: 'web' });
+    assert.deepEqual(rest, { level: 'error', message: 'bad', name: '\u001b\u009b\u202e\u2028' });
+    assert.match(line, /\\u009b\\u202e\\u2028/);
     assert.deepEqual([typeof timestamp, more], ['string', []]);
   });
 });

@@ -5,6 +5,7 @@ import {
   type Logform,
   type Logger as WinstonLogger,
 } from 'winston';
+import { escapeJson, printable } from '../api/printable-text.ts';
 
 export type LogFormat = 'json' | 'text';
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
@@ -26,20 +27,16 @@ function shown(value: unknown): string {
   return printable(typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value));
 }
 
-/** Escapes control characters: names of pods come from authors and must not control a terminal. */
-function printable(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-}
+/** The key of the formatted line (triple-beam, which winston uses). */
+const line = Symbol.for('message');
+const escaped = format((info) => ({ ...info, [line]: escapeJson(String(info[line])) }));
 
 /** Logs to standard error, because results go to standard output. */
 export function createLogger(level: LogLevel, logFormat: LogFormat): WinstonLogger {
   const { combine, timestamp, json, printf } = format;
   return createWinstonLogger({
     level,
-    format: combine(timestamp(), logFormat === 'json' ? json() : printf(readable)),
+    format: combine(timestamp(), logFormat === 'json' ? combine(json(), escaped()) : printf(readable)),
     transports: [new transports.Console({ stderrLevels: [...logLevels] })],
   });
 }

@@ -1,14 +1,17 @@
 import { Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { jsonText } from '../api/printable-text.ts';
 import { ConfigurationError } from '../api/errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { serveCommand } from './commands/serve.ts';
 import { exitCodes, type Terminal, UsageError } from './terminal.ts';
 import { nearestName } from '../explain/nearest-name.ts';
+import { TemplateError } from '../template/template-error.ts';
 import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import { widthOf } from './report/write-report.ts';
+import { oneLine } from './rollout/wrap.ts';
 import { version } from './version.ts';
 
 /** Commands that run until they get a signal. */
@@ -59,9 +62,13 @@ export async function createProgram(terminal: Terminal, name = ''): Promise<Comm
     .showHelpAfterError('(run injector COMMAND --help for help)')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.out(text),
-      writeErr: (text) => terminal.error(text.trimEnd()),
-      outputError: (text, write) => write(text.replace(/'([^']*)' is invalid. Allowed choices are (.*)\.$/m, suggest)),
+      // Help consists of our own lines; an error repeats arguments, and ends with a suggestion.
+      writeOut: (text) => terminal.document(text),
+      writeErr: (text) => terminal.error(text.trimEnd().split('\n')),
+      outputError: (text) => {
+        const message = text.replace(/'([^']*)' is invalid. Allowed choices are (.*)\.$/m, suggest).trimEnd();
+        terminal.error(message.split(/\n(?=\(Did you mean [^\n]*\)$)/));
+      },
       getOutHelpWidth: () => widthOf(terminal),
     });
   const called = name === '__complete' ? completer : Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -108,10 +115,22 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
     }
     const advice = error instanceof ApiError ? (adviceByStatus[error.code] ?? '') : '';
     terminal.progress('');
-    terminal.error(`error: ${messageOf(error)}${advice}`);
+    const [first = '', ...others] = linesOf(error);
+    terminal.error([`error: ${oneLine(first)}${advice}`, ...others]);
     const usage = error instanceof UsageError || error instanceof ConfigurationError;
     terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
   }
+}
+
+/** Returns the lines of a message: an excerpt of a template has its own, quoted text has none. */
+function linesOf(error: unknown): string[] {
+  const message = messageOf(error);
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const [, ...excerpt] = each instanceof TemplateError ? each.caret() : [];
+    const end = ['', ...excerpt].join('\n');
+    if (end !== '' && message.endsWith(end)) return [message.slice(0, -end.length), ...excerpt];
+  }
+  return [message];
 }
 
 /** `injector version`: prints the facts for a bug report. */
@@ -123,8 +142,8 @@ function versionCommand(terminal: Terminal): Command {
       const facts = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
       terminal.out(
         options.output === 'json'
-          ? `${JSON.stringify(facts)}\n`
-          : `injector ${facts.version} (node ${facts.node}, ${facts.platform})\n`,
+          ? jsonText(facts)
+          : `injector ${facts.version} (node ${facts.node}, ${facts.platform})`,
       );
     });
 }
@@ -138,9 +157,9 @@ function crdCommand(terminal: Terminal): Command {
       const { customResourceDefinitions } = await import('../api/crd.ts');
       const items = customResourceDefinitions();
       const asYaml = (item: unknown): string => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false });
-      terminal.out(
+      terminal.document(
         options.output === 'json'
-          ? `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`
+          ? `${jsonText({ apiVersion: 'v1', kind: 'List', items }, 2)}\n`
           : items.map(asYaml).join('---\n'),
       );
     });

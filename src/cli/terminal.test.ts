@@ -27,7 +27,7 @@ const atTerminal = 'process.stdin.isTTY = true;\n';
 describe('processTerminal', () => {
   it('reads standard input, writes text and error lines, and sets the exit code', async () => {
     const input = 'ä€😀'.repeat(50_000);
-    const statements = `terminal.out(await terminal.readInput()); terminal.out('b'); terminal.error('c'); terminal.setExitCode(3);`;
+    const statements = `terminal.document(await terminal.readInput()); terminal.document('b'); terminal.error('c'); terminal.setExitCode(3);`;
     const { out, errors, code } = await inProcess(statements, input);
     assert.ok(out === `${input}b`);
     assert.deepEqual([errors, code], ['c\n', 3]);
@@ -40,13 +40,13 @@ describe('processTerminal', () => {
   ];
   for (const [title, statements, input, out, errors] of answers) {
     it(`ask: ${title}`, async () => {
-      const ask = `terminal.out(String(JSON.stringify(await terminal.ask('Go on? '))));`;
+      const ask = `terminal.document(String(JSON.stringify(await terminal.ask('Go on? '))));`;
       assert.deepEqual(await inProcess(statements + ask, input), { out, errors, code: 0 });
     });
   }
 
   it('returns the screen, and undefined for a pipe', async () => {
-    const print = 'terminal.out(JSON.stringify(terminal.screen() ?? null));';
+    const print = 'terminal.document(JSON.stringify(terminal.screen() ?? null));';
     assert.equal((await inProcess(print)).out, 'null');
     const screen = 'Object.assign(process.stdout, { isTTY: true, columns: 80, rows: 24 });';
     assert.equal((await inProcess(screen + print)).out, '{"columns":80,"rows":24}');
@@ -71,7 +71,7 @@ describe('processTerminal', () => {
       const stop = terminal.onInterrupt(() => terminal.error('interrupted'));
       stop();
       process.stdout.emit('error', new Error('EPIPE'));
-      terminal.out(String(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')));`;
+      terminal.document(String(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')));`;
     const { out, errors } = await inProcess(statements);
     assert.deepEqual([out, errors], ['0', 'broken\n']);
   });

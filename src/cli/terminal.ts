@@ -1,11 +1,16 @@
 import { createInterface } from 'node:readline';
+import { printable } from '../api/printable-text.ts';
 
 /** The interface between a command and the user. Tests replace it and read the output. */
 export interface Terminal {
-  /** Writes text to standard output. */
-  out(text: string): void;
-  /** Writes one line to standard error. */
-  error(line: string): void;
+  /** Writes a line, or each of several, to standard output. */
+  out(lines: string | readonly string[]): void;
+  /** Writes a line, or each of several, to standard error. */
+  error(lines: string | readonly string[]): void;
+  /** Writes the text of a file to standard output: unchanged, unless a person sees it. */
+  document(text: string): void;
+  /** Writes lines in place of the last `before` lines of a screen. */
+  redraw(before: number, lines: readonly string[]): void;
   /** Replaces the line that shows progress on a screen; an empty text removes it. */
   progress(text: string): void;
   /** Reads all of standard input as UTF-8. */
@@ -25,11 +30,32 @@ export interface Screen {
   readonly rows: number;
 }
 
+/**
+ * The only place that writes to streams; tests record them. Each line stays one line and cannot
+ * control the screen, whatever texts of others it contains: the callers decide on the layout.
+ * @param isScreen whether standard output is a screen
+ */
+export function outputTo(out: (text: string) => void, error: (text: string) => void, isScreen: () => boolean) {
+  const lineOf = (line: string): string => `${printable(line.replaceAll('\t', ' '))}\n`;
+  const textOf = (lines: string | readonly string[]): string => [lines].flat().map(lineOf).join('');
+  const output: Pick<Terminal, 'out' | 'error' | 'document' | 'redraw'> = {
+    out: (lines) => out(textOf(lines)),
+    error: (lines) => error(textOf(lines)),
+    document: (text) => out(isScreen() ? printable(text, '\n\t') : text),
+    // ECMA-48: CUU moves the cursor up, ED erases the lines below.
+    redraw: (before, lines) => out(`${before === 0 ? '' : `\u001B[${before}A\r\u001B[J`}${textOf(lines)}`),
+  };
+  return output;
+}
+
 export const processTerminal: Terminal = {
-  out: (text) => void process.stdout.write(text),
-  error: (line) => void process.stderr.write(`${line}\n`),
+  ...outputTo(
+    (text) => void process.stdout.write(text),
+    (text) => void process.stderr.write(text),
+    () => process.stdout.isTTY,
+  ),
   progress: (text) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`);
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${printable(text)}`);
   },
   async readInput() {
     const chunks: Buffer[] = [];
@@ -43,7 +69,7 @@ export const processTerminal: Terminal = {
     try {
       return await new Promise<string>((resolve) => {
         lines.once('close', () => resolve(''));
-        lines.question(question, resolve);
+        lines.question(printable(question), resolve);
       });
     } finally {
       lines.close();

@@ -63,7 +63,7 @@ function* compileOne(
     const field = legacy ? 'config.template' : `config.templates.${name}`;
     const { line, column } = error.position;
     const location = `${field}: line ${line}, column ${column + 1}`;
-    const [, ...shown] = error.caret().split('\n');
+    const [, ...shown] = error.caret();
     throw new ConfigurationError(field, [`${location}: ${error.reason}`, ...shown].join('\n'), { cause: error });
   }
 }

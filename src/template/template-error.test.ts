@@ -80,8 +80,8 @@ describe('template errors', () => {
   it('show a caret, even below tabs and wide characters', () => {
     const error = failure('x\n\té {{ len 3 }}\ny');
     assert.match(error.message, /sidecar:2:7:/);
-    const shown = 'sidecar:2:8: error calling len: len of type int\n\té {{ len 3 }}\n\t     ^';
-    assert.equal(error.caret(), shown);
+    const shown = ['sidecar:2:8: error calling len: len of type int', '\té {{ len 3 }}', '\t     ^'];
+    assert.deepEqual(error.caret(), shown);
   });
 
   it('report data that contains itself', () => {

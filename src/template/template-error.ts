@@ -30,9 +30,9 @@ export class TemplateError extends Error {
   }
 
   /** Returns three lines for people: position and reason, the template's line, a caret. */
-  caret(): string {
+  caret(): string[] {
     const { name, line, column, source } = this.position;
     const before = Buffer.from(source).subarray(0, column).toString().replace(/[^\t]/gu, ' ');
-    return `${name}:${line}:${column + 1}: ${this.reason}\n${source}\n${before}^`;
+    return [`${name}:${line}:${column + 1}: ${this.reason}`, source, `${before}^`];
   }
 }

@@ -63,7 +63,7 @@ export function certsCreateCommand(terminal: Terminal): Command {
         const trusted = previous === undefined ? undefined : await readNamedFile(terminal, '--previous', previous);
         const created = await createCertificates(options, trusted);
         if (secret === undefined) writeCertificateFiles(options.out, created, options.force === true);
-        else terminal.out(tlsSecretYaml(secret, namespace, created));
+        else terminal.document(tlsSecretYaml(secret, namespace, created));
         terminal.error(summary(options, created));
       })
   );

@@ -41,7 +41,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
         await client.patch({ apiVersion, kind: injectorConfigKind, metadata: { name } }, 'merge', {
           metadata: { annotations },
         });
-        terminal.out(`InjectorConfig ${name}: requested ${described[target]}\n`);
+        terminal.out(`InjectorConfig ${name}: requested ${described[target]}`);
         const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
         if (!isAlive(health))
           terminal.error(`${healthLines(health).join('; ')}; the request waits until an operator becomes the leader`);
@@ -57,7 +57,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
           },
         });
         if (failure !== undefined) throw new Error(`InjectorConfig ${name}: ${failure}`);
-        terminal.out(`InjectorConfig ${name}: done\n`);
+        terminal.out(`InjectorConfig ${name}: done`);
       });
     });
 }

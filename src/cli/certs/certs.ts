@@ -32,7 +32,7 @@ function certsPatchCommand(terminal: Terminal): Command {
       if (ca === '-') throw new UsageError('--ca -: standard input contains the webhooks; name a file');
       const caPem = await readNamedFile(terminal, '--ca', ca);
       const { text, webhooks } = patchCaBundle(await terminal.readInput(), caPem);
-      terminal.out(text);
+      terminal.document(text);
       terminal.error(`wrote caBundle into ${webhooks} webhook${webhooks === 1 ? '' : 's'}`);
     });
 }

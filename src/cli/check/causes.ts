@@ -1,3 +1,4 @@
+import { commandLine } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { Change } from '../../explain/changes.ts';
@@ -50,7 +51,9 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   const other = config && foreignOverlap({ ...claimOfConfig(config), selectors }, others);
   if (config === undefined || other === undefined) return [];
   const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig`;
-  return [{ reason: 'ForeignWebhook', message, command: `injector disable --revision ${revisionOf(config)}` }];
+  return [
+    { reason: 'ForeignWebhook', message, command: commandLine`injector disable --revision ${revisionOf(config)}` },
+  ];
 }
 
 /** Returns why `owner` has no webhook; undefined if a webhook exists or the status is unknown. */
@@ -67,11 +70,11 @@ export function whyWithoutWebhook(
   const config = isTag ? configOfTag({ configs }, owner) : owner;
   if (config?.spec.paused === true) {
     const message = `${none}: InjectorConfig ${config.metadata.name} is paused (spec.paused)`;
-    return { reason: 'Paused', message, command: `injector enable --revision ${revisionOf(config)}` };
+    return { reason: 'Paused', message, command: commandLine`injector enable --revision ${revisionOf(config)}` };
   }
   if (health === undefined && owner.status === undefined) return undefined;
   const { ready, reason, message } = readinessOf(owner, health && staleSince(health, spec.operatorClass));
   const gone = 'the webhook was deleted; if the operator does not create it again soon, read the log of the operator';
-  const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
+  const command = commandLine`kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
   return { reason: 'NotPublished', message: `${none}: ${ready ? gone : `${reason}: ${message}`}`, command };
 }

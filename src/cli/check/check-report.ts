@@ -1,3 +1,4 @@
+import { commandLine, inSequence } from '../../api/command-line.ts';
 import { type Advice, adviseOn } from '../../explain/advice.ts';
 import {
   type CreationOutcome,
@@ -66,7 +67,8 @@ export function checkSubject(
       : { ...dryRun, reason: 'DryRun' };
   const advices = adviseOn(creation, surroundings, finding, cause?.changes);
   const advice = advices.map((each) => adviceInWords(each, subject));
-  const command = cause?.command ?? advice.find(({ changes }) => changes === cause?.changes)?.commands.join(' && ');
+  const remedy = advice.find(({ changes }) => changes === cause?.changes)?.commands;
+  const command = cause?.command ?? (remedy && inSequence(remedy));
   const namespaceExists = facts.namespaces.has(namespace);
   return {
     kind,
@@ -103,17 +105,21 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
 export function changeInWords(change: Change, subject: Subject): string {
   if (change.field === 'hostNetwork') return `remove spec.hostNetwork from the pod`;
   const { key, value } = change;
-  const what = value === null ? `${key}-` : `${key}=${value}`;
+  if (change.of === 'Namespace' && value === null)
+    return commandLine`kubectl label namespace ${subject.namespace} ${key}-`;
   if (change.of === 'Namespace')
-    return `kubectl label namespace ${subject.namespace} ${what}${value === null ? '' : ' --overwrite'}`;
+    return commandLine`kubectl label namespace ${subject.namespace} ${key}=${value ?? ''} --overwrite`;
   const { template } = subject;
   // The pod template of a Job is immutable.
   if (template !== undefined && template.kind !== 'Job') {
     const ofPods = { template: { metadata: { [`${change.field}s`]: { [key]: value } } } };
     const patch = JSON.stringify({ spec: template.kind === 'CronJob' ? { jobTemplate: { spec: ofPods } } : ofPods });
-    return `kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${subject.namespace} --type merge -p '${patch}'`;
+    return commandLine`kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${subject.namespace} --type merge -p ${patch}`;
   }
-  const words = value === null ? `without the ${change.field} ${key}` : `with the ${change.field} ${key}=${value}`;
-  if (template !== undefined) return `recreate the ${template.kind} ${template.name} ${words} in its pod template`;
-  return `recreate the pod ${words} (changing an existing pod has no effect)`;
+  const words =
+    value === null
+      ? commandLine`without the ${change.field} ${key}`
+      : commandLine`with the ${change.field} ${key}=${value}`;
+  if (template === undefined) return `recreate the pod ${words} (changing an existing pod has no effect)`;
+  return `${commandLine`recreate the ${template.kind} ${template.name}`} ${words} in its pod template`;
 }

@@ -1,3 +1,4 @@
+import { inSequence } from '../../api/command-line.ts';
 import type { Step } from '../../explain/webhook-choice.ts';
 import { widthOf, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { wrap } from '../rollout/wrap.ts';
@@ -28,13 +29,13 @@ export function printChecks(
   if (format !== 'table' || !(isOne || withSteps)) return;
   const columns = widthOf(terminal);
   const details = reports.map((report) => detailsOf(report, withSteps).flatMap((line) => folded(line, columns)));
-  terminal.out(details.map((lines, index) => `${isOne && index === 0 ? '' : '\n'}${lines.join('\n')}\n`).join(''));
+  terminal.out(details.flatMap((lines, index) => [...(isOne && index === 0 ? [] : ['']), ...lines]));
 }
 
 /** Wraps a line and keeps its indentation. A command stays on one line. */
 function folded(line: string, columns: number): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
-  if (/^ +(?:kubectl|injector) /.test(line)) return [line];
+  if (/^ +(?:kubectl|injector|#) /.test(line)) return [line];
   const lines = wrap(line, columns - indent.length - 2);
   return lines.map((text, index) => `${indent}${index === 0 ? '' : '  '}${text}`);
 }
@@ -45,7 +46,7 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   const others = webhooks.filter(({ reason }) => reason === 'NotSelected' && !withSteps);
   const shown = webhooks.filter((each) => !others.includes(each));
   const names = [...new Set(others.map(({ configuration }) => configuration))].join(', ');
-  const isAdvised = advice.some(({ commands }) => commands.join(' && ') === command);
+  const isAdvised = advice.some(({ commands }) => inSequence(commands) === command);
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
     `  why: ${report.message}`,

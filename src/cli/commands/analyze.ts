@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { commandLine, inSequence } from '../../api/command-line.ts';
 import { group, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 import { impossible } from '../../api/kubernetes/workload-behind.ts';
@@ -36,14 +37,14 @@ export function analyzeCommand(terminal: Terminal): Command {
       if (findings.length > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
       if (options.output !== 'table') writeData(terminal, options.output, findings);
-      else terminal.out(findings.length === 0 ? 'no problems found\n' : findings.map(lineOf).join(''));
+      else terminal.out(findings.length === 0 ? 'no problems found' : findings.map(lineOf));
       for (const note of notes) terminal.error(note);
     });
 }
 
 /** Formats a finding without wrapping, so that commands can be copied. */
 function lineOf({ namespace, message, command, ...object }: Finding): string {
-  return `${objectOf(object)}${namespace && ` in namespace ${namespace}`}: ${oneLine(message)}: ${command}\n`;
+  return `${objectOf(object)}${namespace && ` in namespace ${namespace}`}: ${oneLine(message)}: ${command}`;
 }
 
 function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
@@ -64,7 +65,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
   }
   // Report a namespace's problem once, not per pod. `unwanted`: the outcomes and reasons to report.
   const reported = new Map<string, string>();
-  const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
+  const look = (subject: Subject, check: string, unwanted: readonly string[]): void => {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
@@ -75,10 +76,11 @@ async function analyze(client: ApiClient, only: string | undefined) {
     if (cause === undefined || reported.get(namespace) === cause.message) return;
     if (kind === 'Namespace') reported.set(name, cause.message);
     const { reason, message, changes = [] } = cause;
-    const change = changes.map((each) => changeInWords(each, subject)).join(' && ') || `injector check ${at}`;
+    const change = inSequence(changes.map((each) => changeInWords(each, subject))) || check;
     findings.push({ namespace, kind, name, reason, message, command: cause.command ?? change });
   };
-  for (const name of only === undefined ? namespaces.keys() : [only]) look(plainSubject(name), `namespace/${name}`, []);
+  for (const name of only === undefined ? namespaces.keys() : [only])
+    look(plainSubject(name), commandLine`injector check namespace/${name}`, []);
   const seen = new Set<string>();
   const usage = await readUsage(client, installation, only, (pod, judgements) => {
     const { namespace = '', name: own = '', labels = {} } = pod.metadata;
@@ -91,13 +93,13 @@ async function analyze(client: ApiClient, only: string | undefined) {
     seen.add(id);
     const unwanted = isPlain ? ['Injected', 'Refused', ...(asks ? ['NotSelected', 'ExcludedNamespace'] : [])] : [];
     const template = kind === 'Pod' || name === impossible ? {} : { template: { kind, name } };
-    look({ ...subject, kind, name, ...template }, `pod/${own} -n ${namespace}`, unwanted);
+    look({ ...subject, kind, name, ...template }, commandLine`injector check pod/${own} -n ${namespace}`, unwanted);
   });
   for (const { namespace, workload, injectorConfig, tag, stale, missing, reasons } of usage.workloads) {
     if (stale + missing === 0) continue;
     const [kind = '', name = ''] = workload.split('/');
     const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind) && name !== impossible;
-    const restart = `kubectl rollout restart ${objectOf({ kind, name })} -n ${namespace}`;
+    const restart = commandLine`kubectl rollout restart ${kind.toLowerCase()}/${name} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
     // Without a webhook, a restart would remove the sidecar.
     const { command = canRestart ? restart : 'recreate its pods' } =
@@ -135,7 +137,7 @@ function badCondition({
   return {
     reason,
     message: `${type} ${found.status}: ${reason}: ${message}`,
-    command: `kubectl describe ${kind.toLowerCase()} ${metadata.name}`,
+    command: commandLine`kubectl describe ${kind.toLowerCase()} ${metadata.name}`,
   };
 }
 
@@ -149,8 +151,8 @@ async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: s
     const resource = message.includes(`.${group}"`) ? knownKind(apiVersion, kind) : undefined;
     const owner = resource && (await client.find<Owner>(resource, name, { namespace }));
     if (owner === undefined || (owner.status?.replicas ?? 0) >= (owner.spec?.replicas ?? Infinity)) continue;
-    const command = `injector check ${objectOf({ kind, name })} -n ${namespace}`;
-    refused.set(command, { namespace, kind, name, reason: 'Refused', message, command });
+    const command = commandLine`injector check ${kind.toLowerCase()}/${name} -n ${namespace}`;
+    refused.set(`${namespace}/${kind}/${name}`, { namespace, kind, name, reason: 'Refused', message, command });
   }
   return [...refused.values()];
 }

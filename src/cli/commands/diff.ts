@@ -202,7 +202,7 @@ function replicasIn(object: KubernetesObject): number {
 }
 
 function print(terminal: Terminal, report: DiffReport, { output, workload }: DiffOptions): void {
-  if (output === 'html') terminal.out(htmlReport(report));
+  if (output === 'html') terminal.document(htmlReport(report));
   else if (output !== 'text') writeData(terminal, output, report);
   else if (workload === undefined) printSummary(terminal, report);
   else for (const diff of report.workloads) printWorkload(terminal, diff);

@@ -35,7 +35,7 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
   ]);
   const { configs, webhooks, isSelected, notes } = await switchTargets(client, options);
   if (configs.length + webhooks.length === 0) {
-    terminal.out('nothing to disable: the cluster has no InjectorConfig and no injector webhook\n');
+    terminal.out('nothing to disable: the cluster has no InjectorConfig and no injector webhook');
     return true;
   }
   const isDryRun = options.dryRun === true;
@@ -55,7 +55,7 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
     if (!isHolding && error instanceof ApiError && error.code === 403) terminal.error(messageOf(error));
     else changes.push({ line: `held pods: not released: ${messageOf(error)}`, failed: true });
   }
-  for (const line of [...changes.map(({ line }) => line), ...notes]) terminal.out(`${line}\n`);
+  terminal.out([...changes.map(({ line }) => line), ...notes]);
   const hasFailed = changes.some(({ failed }) => failed === true);
   if (!isDryRun) terminal.out(hasFailed ? failure : success);
   return !hasFailed;
@@ -65,9 +65,9 @@ function failurePolicyOf(spec: unknown): unknown {
   return (spec as { webhook?: { failurePolicy?: unknown } } | undefined)?.webhook?.failurePolicy;
 }
 
-const success = 'new pods now start without these injectors; `injector enable` with the same options restores them\n';
+const success = 'new pods now start without these injectors; `injector enable` with the same options restores them';
 const failure =
-  'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods\n';
+  'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods';
 
 async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<Change> {
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;

@@ -42,7 +42,7 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   ]);
   const { configs } = await switchTargets(client, options);
   if (configs.length === 0) {
-    terminal.out('nothing to enable: there is no InjectorConfig\n');
+    terminal.out('nothing to enable: there is no InjectorConfig');
     return true;
   }
   const expected = await Promise.all(
@@ -64,11 +64,11 @@ async function resume(
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
   const isPaused = (config.spec as { paused?: boolean } | undefined)?.paused === true;
   if (!isPaused || isDryRun) {
-    terminal.out(`${what}: ${isPaused ? 'would be resumed' : 'not paused'}\n`);
+    terminal.out(`${what}: ${isPaused ? 'would be resumed' : 'not paused'}`);
     return config;
   }
   const patched = await client.patch(config, 'merge', { spec: { paused: null } }, { fieldManager: commandLineManager });
-  terminal.out(`${what}: no longer paused\n`);
+  terminal.out(`${what}: no longer paused`);
   return patched;
 }
 
@@ -104,16 +104,16 @@ async function untilReady(
       const found = there.find((object) => nameOf(object) === name);
       if (found === undefined || readiness(found, generation)?.status !== 'True' || !(await isCurrent(found))) continue;
       waiting.delete(name);
-      terminal.out(`${name}: ${expectedCondition(found)}\n`);
+      terminal.out(`${name}: ${expectedCondition(found)}`);
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
       health ??= await readingHealth;
-      if (!isHealthy(health)) for (const line of healthLines(health)) terminal.out(`${line}\n`);
+      if (!isHealthy(health)) terminal.out(healthLines(health));
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
         const type = found === undefined ? 'Ready' : expectedCondition(found);
-        terminal.out(`${name}: not ${type} after ${seconds} s: ${reason(found, generation)}\n`);
+        terminal.out(`${name}: not ${type} after ${seconds} s: ${reason(found, generation)}`);
       }
       return false;
     }

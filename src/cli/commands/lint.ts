@@ -32,7 +32,7 @@ export function lintCommand(terminal: Terminal): Command {
       const findings = all.filter(({ rule }) => !options.ignore.includes(rule));
       if (options.output === 'json') writeData(terminal, 'json', findings);
       else if (options.output === 'sarif') writeData(terminal, 'json', sarifLog(findings));
-      else terminal.out(`${findings.map(lineOf).join('')}${summary(findings, objects)}\n`);
+      else terminal.out([...findings.map(lineOf), summary(findings, objects)]);
       const has = (level: string): boolean => findings.some((each) => each.level === level);
       if (has('warning')) terminal.setExitCode(exitCodes.negative);
       if (has('error')) terminal.setExitCode(exitCodes.refused);
@@ -55,7 +55,7 @@ async function lint(terminal: Terminal, names: readonly string[], options: LintO
 
 /** Formats a finding as compilers do, so that editors find its place. */
 function lineOf({ file, line, column, level, object, message, rule }: PlacedFinding): string {
-  return `${file}:${line}:${column}: ${level}: ${object === '' ? '' : `${object}: `}${message} [${rule}]\n`;
+  return `${file}:${line}:${column}: ${level}: ${object === '' ? '' : `${object}: `}${message} [${rule}]`;
 }
 
 function summary(findings: readonly PlacedFinding[], objects: number): string {

@@ -33,8 +33,8 @@ async function release(client: ApiClient, options: ReleaseOptions, terminal: Ter
     options.owner === undefined
       ? await releaseSelected(client, options, isDryRun)
       : await releaseOwned(client, options.owner, isDryRun);
-  for (const { line } of changes) terminal.out(`${line}\n`);
-  if (changes.length === 0) terminal.out('no pod is held\n');
+  terminal.out(changes.map(({ line }) => line));
+  if (changes.length === 0) terminal.out('no pod is held');
   return changes.every(({ failed }) => failed !== true);
 }
 

@@ -114,13 +114,13 @@ function sum(one: PodCounts, other: PodCounts): PodCounts {
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
 /** Returns the tables that have rows, and a last line with the totals. */
-function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string {
+function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string[] {
   const table = <Item>(
     columns: string[],
     items: readonly Item[],
     row: TableOf<Item>['row'],
     notes?: TableOf<Item>['notes'],
-  ) => (items.length === 0 ? '' : formatTable(items, { columns, row, ...(notes && { notes }) }, width));
+  ) => (items.length === 0 ? [] : [...formatTable(items, { columns, row, ...(notes && { notes }) }, width), '']);
   // The column RESTARTS shows whether the operator restarts stale workloads.
   const hasRestarts = tags.some(({ restarts }) => restarts !== undefined);
   const parts = [
@@ -144,7 +144,7 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
     ),
   ];
   const { current, stale, missing } = total;
-  return [...parts.filter(Boolean), `${current} current, ${stale} stale, ${missing} missing\n`].join('\n');
+  return [...parts.flat(), `${current} current, ${stale} stale, ${missing} missing`];
 }
 
 function counts({ current, stale, missing }: PodCounts): string[] {

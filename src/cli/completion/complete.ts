@@ -28,7 +28,7 @@ export function completeCommand(terminal: Terminal, names: readonly string[], lo
     .action(async (words: string[], { current }: { current: string }) => {
       const [first] = words;
       const found = first === undefined ? names : await wordsAfter(words, current.startsWith('-'), await load(first));
-      for (const word of [...new Set(found)].sort()) if (word.startsWith(current)) terminal.out(`${word}\n`);
+      for (const word of [...new Set(found)].sort()) if (word.startsWith(current)) terminal.out(word);
     });
 }
 

@@ -49,5 +49,5 @@ export function completionCommand(terminal: Terminal): Command {
   return new Command('completion')
     .description('print the completion script of a shell, for commands, options and names of objects')
     .addArgument(shell)
-    .action((name: keyof typeof scripts) => terminal.out(scripts[name]));
+    .action((name: keyof typeof scripts) => terminal.document(scripts[name]));
 }

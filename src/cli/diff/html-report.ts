@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { jsonText, printable } from '../../api/printable-text.ts';
 import { plural } from '../report/write-report.ts';
 import type { DiffReport } from './diff-report.ts';
 import { readPage } from './read-page.ts';
@@ -17,10 +18,10 @@ ${unknown} not compared.`;
   const values: Readonly<Record<string, string>> = {
     policy: `default-src 'none'; style-src ${hashOf('style', page)}; script-src ${hashOf('script', page)}; \
 base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
-    from: escaped(from),
-    to: escaped(to),
+    from: escaped(printable(from)),
+    to: escaped(printable(to)),
     numbers: escaped(numbers),
-    report: inScript(JSON.stringify(report)),
+    report: inScript(jsonText(report)),
   };
   return page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
 }
@@ -36,8 +37,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Escapes every character of JSON with which a script element could end or change its meaning. */
+/** Escapes every character of JSON with which a script element could end. */
 function inScript(json: string): string {
-  const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');
-  return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${hex(character)}`);
+  return json.replaceAll(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

@@ -14,12 +14,12 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
   const { summary, groups, workloads } = report;
   const width = widthOf(terminal);
   const say = (text: string, indent = 0): void => {
-    for (const line of wrap(text, width - indent, 6)) terminal.out(`${' '.repeat(indent)}${line}\n`);
+    for (const line of wrap(text, width - indent, 6)) terminal.out(`${' '.repeat(indent)}${line}`);
   };
   say(`from ${report.from} to ${report.to}: ${describeSummary(summary)}`);
   const failing = workloads.filter(isFailing);
   if (failing.length > 0) {
-    terminal.out('\n');
+    terminal.out('');
     say(`REFUSED: new pods of ${plural(failing.length, 'workload')} would be refused`);
     for (const each of failing.slice(0, mostNamed)) say(`${nameOf(each)}: ${each.after.message}`, 2);
     if (failing.length > mostNamed) say(`and ${failing.length - mostNamed} more (-o json lists all)`, 2);
@@ -33,12 +33,12 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
   ] as [string, (diff: WorkloadDiff) => boolean][]) {
     const [first, ...others] = workloads.filter(is);
     if (first === undefined) continue;
-    terminal.out('\n');
+    terminal.out('');
     say(`${title}: ${plural(others.length + 1, 'workload')}`);
     say(`for example ${nameOf(first)}: ${first.after.message}`, 2);
   }
   for (const { kind, workloads: count, pods, example } of groups) {
-    terminal.out('\n');
+    terminal.out('');
     say(`${kind}: ${plural(count, 'workload')}, ${plural(pods, 'pod')}`);
     say(`for example ${example.workload.toLowerCase()} in namespace ${example.namespace}:`, 2);
     sayChange(say, example, 4);
@@ -87,10 +87,10 @@ function printResources(terminal: Terminal, report: DiffReport, width: number): 
     ...(isEmpty(report.estimatedResources) ? [] : rows(' (estimated)', report.estimatedResources)),
   ];
   if (all.length === 0) return;
-  terminal.out('\n');
+  terminal.out('');
   const columns = ['ALL REPLICAS', 'BEFORE', 'AFTER', 'DIFFERENCE'];
   terminal.out(formatTable(all, { columns, row: (cells) => cells }, width));
-  terminal.out('\n');
+  terminal.out('');
 }
 
 /** Formats cores or Mi, rounded to thousandths. */
@@ -107,7 +107,7 @@ function signed(name: 'cpu' | 'memory', amount: number): string {
 export function printWorkload(terminal: Terminal, diff: WorkloadDiff): void {
   const width = widthOf(terminal);
   const say = (text: string, indent = 0): void => {
-    for (const line of wrap(text, width - indent)) terminal.out(`${' '.repeat(indent)}${line}\n`);
+    for (const line of wrap(text, width - indent)) terminal.out(`${' '.repeat(indent)}${line}`);
   };
   say(`${nameOf(diff)}, ${plural(diff.pods, 'pod')}: ${isChanged(diff) ? '' : 'no difference'}`);
   for (const [title, { outcome, configuration, message }] of [

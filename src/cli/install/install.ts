@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { commandLine } from '../../api/command-line.ts';
 import { labelNames } from '../../api/names.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -59,7 +60,7 @@ export function installCommand(terminal: Terminal): Command {
       if (options.output === 'yaml') {
         const { objects } = render(options.namespace, chartName, values);
         const texts = objects.map((each) => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }));
-        terminal.out(texts.join('---\n'));
+        terminal.document(texts.join('---\n'));
         return;
       }
       const isDone = await withCluster(options, (client) => install(client, options, values, terminal));
@@ -109,20 +110,21 @@ async function install(
   const releases = await findReleases(client);
   const present = releases.find((each) => each.namespace === namespace);
   const { objects, version, notes } = render(namespace, present?.name ?? chartName, values);
-  refuseOthers(releases, present, { namespace, operatorClass: operatorClassOf(objects), takeOwnership });
+  const request = { namespace, operatorClass: operatorClassOf(objects), takeOwnership };
+  if (refusesOthers(releases, present, request, terminal)) return false;
   const home = await client.find(namespaces, namespace);
   const isForeign = home !== undefined && home.metadata.annotations?.[releaseAnnotations.release] === undefined;
   for (const object of isForeign ? objects.slice(1) : objects) {
     const lacksNamespace = dryRun && home === undefined && object.metadata.namespace === namespace;
     const outcome = lacksNamespace ? 'created' : await apply(client, object, { dryRun, takeOwnership });
     const tried = lacksNamespace ? ' (not checked: its namespace does not exist)' : '';
-    terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}\n`);
+    terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}`);
     if (!dryRun && object.kind === 'CustomResourceDefinition') await untilEstablished(client, object);
   }
   const kept = new Set(objects.map(nameOf));
   const obsolete = (present?.objects ?? []).filter((each) => each.kind !== 'Namespace' && !kept.has(nameOf(each)));
   if (dryRun) {
-    for (const object of obsolete) terminal.out(`${nameOf(object)}: would be deleted\n`);
+    for (const object of obsolete) terminal.out(`${nameOf(object)}: would be deleted`);
     return true;
   }
   const deployments = timeout === 0 ? [] : objects.filter(({ kind }) => kind === 'Deployment');
@@ -138,19 +140,20 @@ async function install(
     // Orphan the webhooks that this object owns, so that they are not deleted with this object.
     const isOwner = object.kind === 'MutatingWebhookConfiguration';
     await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
-    terminal.out(`${nameOf(object)}: deleted\n`);
+    terminal.out(`${nameOf(object)}: deleted`);
   }
   const state = timeout === 0 ? 'was applied to' : 'runs in';
-  terminal.out(`\n${notes.trim()}\n\n${chartName} ${version} ${state} namespace ${namespace}\n`);
+  terminal.out(['', ...notes.trim().split('\n'), '', `${chartName} ${version} ${state} namespace ${namespace}`]);
   return true;
 }
 
-/** @throws Error when another release exists, with the commands to move that release */
-function refuseOthers(
+/** Prints the commands to move a helm release. @throws Error when another release exists */
+function refusesOthers(
   releases: readonly InstalledRelease[],
   present: InstalledRelease | undefined,
   request: { namespace: string; operatorClass: string | undefined; takeOwnership: boolean },
-): void {
+  terminal: Terminal,
+): boolean {
   const { namespace, operatorClass = '', takeOwnership } = request;
   const rival = releases.find((each) => each !== present && (each.operatorClass ?? operatorClass) === operatorClass);
   if (rival !== undefined) {
@@ -158,15 +161,16 @@ function refuseOthers(
     const advice = `use --namespace ${rival.namespace} to upgrade it, or --set operator.class=NAME for a second operator`;
     throw new Error(`operator class ${operatorClass} already has an operator: ${where}; ${advice}`);
   }
-  if (present?.isHelmRelease !== true || takeOwnership) return;
+  if (present?.isHelmRelease !== true || takeOwnership) return false;
   const { name } = present;
-  const release = `${name} charts/${chartName} --namespace ${namespace}`;
-  throw new Error(
-    `helm release ${name} in namespace ${namespace} already installed this chart; nothing was changed\n` +
-      `  upgrade with helm:       helm upgrade ${release}\n` +
-      `  move to this command:    helm get values ${name} -n ${namespace} -o yaml | injector install -n ${namespace} --take-ownership -f -\n` +
-      `  move back to helm:       helm upgrade --install ${release} --take-ownership --force-conflicts (helm 4)`,
-  );
+  const chart = `charts/${chartName}`;
+  terminal.error([
+    `error: helm release ${name} in namespace ${namespace} already installed this chart; nothing was changed`,
+    `  upgrade with helm:       ${commandLine`helm upgrade ${name} ${chart} --namespace ${namespace}`}`,
+    `  move to this command:    ${commandLine`helm get values ${name} -n ${namespace} -o yaml | injector install -n ${namespace} --take-ownership -f -`}`,
+    `  move back to helm:       ${commandLine`helm upgrade --install ${name} ${chart} --namespace ${namespace} --take-ownership --force-conflicts`} (helm 4)`,
+  ]);
+  return true;
 }
 
 /** Applies one object server-side. Forces CRDs, because CRDs must match this version. */
@@ -200,5 +204,7 @@ async function untilEstablished(client: ApiClient, { apiVersion, kind, metadata:
     return conditions.some((each) => each.type === 'Established' && each.status === 'True');
   });
   if (!isEstablished)
-    throw new Error(`${kind} ${name}: not Established after 30 s; \`kubectl describe crd ${name}\` shows why`);
+    throw new Error(
+      `${kind} ${name}: not Established after 30 s; \`${commandLine`kubectl describe crd ${name}`}\` shows why`,
+    );
 }

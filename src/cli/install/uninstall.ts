@@ -62,7 +62,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'custom resource')}`;
   const found = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(hasFinalizer)];
   if (found.length === 0 && (definitions.length === 0 || !purge)) {
-    terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept; --purge removes them`}\n`);
+    terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept; --purge removes them`}`);
     return true;
   }
   const { isRunning, losses } = await readLosses(client);
@@ -88,7 +88,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   changes.push(...(await leftovers(client, remains.isSelected)));
   const names = webhooks.map(({ metadata }) => metadata.name ?? '');
   changes.push(...(await releaseHeldPods(client, { isAll: false, isSelected: remains.isSelected, names }, false)));
-  for (const { line } of changes) terminal.out(`${line}\n`);
+  terminal.out(changes.map(({ line }) => line));
   await remains.remove(await remains.made());
   await remains.removeFinalizers();
   if (purge) await remains.removeResources();
@@ -98,8 +98,8 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   const isDone = hasEnded && changes.every(({ failed }) => failed !== true);
   terminal.out(
     isDone
-      ? `uninstalled${purge ? '' : `; ${kept} are kept`}\n`
-      : 'some objects remain: fix the problems above and run this command again\n',
+      ? `uninstalled${purge ? '' : `; ${kept} are kept`}`
+      : 'some objects remain: fix the problems above and run this command again',
   );
   return isDone;
 }
@@ -123,7 +123,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
       await client.delete(object).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
-      terminal.out(`${nameOf(object)}: deleted\n`);
+      terminal.out(`${nameOf(object)}: deleted`);
     }
   };
   const resources = (): Promise<KubernetesObject[]> => list([kinds.revisionTags, kinds.injectorConfigs]);
@@ -153,7 +153,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
         const { resourceVersion, finalizers = [] } = object.metadata;
         const left = finalizers.filter((each) => each !== finalizer);
         await client.patch(object, 'merge', { metadata: { finalizers: left, resourceVersion } });
-        terminal.out(`${nameOf(object)}: finalizer removed\n`);
+        terminal.out(`${nameOf(object)}: finalizer removed`);
       }
     },
   };

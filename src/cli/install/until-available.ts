@@ -48,7 +48,7 @@ export function untilAvailable(
     const isAvailable = isSeen && Math.min(updatedReplicas, availableReplicas) >= replicas;
     const obstacles = isAvailable ? [] : await obstaclesOf(client, live);
     const line = [`${nameOf(live)}: ${availableReplicas} of ${replicas} available`, ...obstacles].join('; ');
-    if (isAvailable) terminal.out(`${line}\n`);
+    if (isAvailable) terminal.out(line);
     else if (line !== printed) terminal.error(line);
     printed = line;
     return isAvailable;

@@ -4,10 +4,8 @@ import type { OutputFormat } from './write-report.ts';
 
 /** Prints the health before a table. In other formats, prints only problems, as errors. */
 export function tellHealth(terminal: Terminal, format: OutputFormat, health: OperatorHealth): void {
-  const text = healthLines(health)
-    .map((line) => `${line}\n`)
-    .join('');
-  if (format === 'table' && text !== '') terminal.out(`${text}\n`);
-  else if (!isAlive(health)) terminal.error(text.trimEnd());
+  const lines = healthLines(health);
+  if (format === 'table' && lines.length > 0) terminal.out([...lines, '']);
+  else if (!isAlive(health)) terminal.error(lines);
   if (!isAlive(health)) terminal.setExitCode(exitCodes.failure);
 }

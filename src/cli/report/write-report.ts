@@ -1,8 +1,9 @@
 import { Option } from 'commander';
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
+import { escapeYaml, jsonText, printable } from '../../api/printable-text.ts';
 import type { Terminal } from '../terminal.ts';
 import type { PodCounts } from '../usage/usage-report.ts';
-import { wrap } from '../rollout/wrap.ts';
+import { oneLine, wrap } from '../rollout/wrap.ts';
 
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
@@ -41,7 +42,18 @@ export function widthOf(terminal: Terminal): number {
 
 /** Prints data as JSON or YAML. */
 export function writeData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): void {
-  terminal.out(format === 'json' ? `${JSON.stringify(data, undefined, 2)}\n` : stringify(data));
+  terminal.document(format === 'json' ? `${jsonText(data, 2)}\n` : yamlText(data));
+}
+
+/** Returns data as YAML; texts with unprintable characters are quoted and escape them. */
+function yamlText(data: unknown): string {
+  const document = new Document(data);
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && printable(node.value, '\n') !== node.value) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapeYaml(document.toString());
 }
 
 /** The minimum width of a wrapped column. */
@@ -55,8 +67,8 @@ export function formatTable<Item>(
   items: readonly Item[],
   { columns, row, notes }: Omit<TableOf<Item>, 'empty'>,
   width: number,
-): string {
-  const rows = [columns, ...items.map(row)];
+): string[] {
+  const rows = [columns, ...items.map(row)].map((cells) => cells.map(oneLine));
   const natural = columns.map((_, index) => Math.max(...rows.map((each) => each[index]?.length ?? 0)));
   const total = (widths: readonly number[]): number => widths.reduce((sum, each) => sum + each, 0);
   const isWide = total(natural) + 3 * (columns.length - 1) > width;
@@ -75,8 +87,7 @@ export function formatTable<Item>(
       const sentences = item === undefined ? [] : (notes?.(item) ?? []);
       return [...lines, ...sentences.flatMap((each) => wrap(each, width - 2).map((line) => `  ${line}`))];
     })
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+    .map((line) => line.trimEnd());
 }
 
 /** Formats `15 (3 stale, 1 missing)`: the total, and the pods that are not current. */

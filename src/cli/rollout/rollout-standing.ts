@@ -1,3 +1,4 @@
+import { commandLine } from '../../api/command-line.ts';
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import {
   parseRolloutAction,
@@ -19,7 +20,8 @@ export function afterRollback(tag: RevisionTag): string | undefined {
   const { name } = tag.metadata;
   const { phase, stable } = tag.status?.rollout ?? {};
   if (phase !== 'RolledBack' || stable === undefined || !isObserved(tag) || pendingAction(tag)) return undefined;
-  return `use \`injector tag retry ${name}\` to start the rollout again, or \`injector tag set ${name} -r ${stable.revision} --overwrite\` to give up`;
+  const giveUp = commandLine`injector tag set ${name} -r ${stable.revision} --overwrite`;
+  return `use \`${commandLine`injector tag retry ${name}`}\` to start the rollout again, or \`${giveUp}\` to give up`;
 }
 
 /** Reports whether the operator has reconciled the current spec. */

@@ -1,6 +1,8 @@
-/** Replaces control characters and line breaks of untrusted text. */
+import { printable } from '../../api/printable-text.ts';
+
+/** Joins the lines of a text, and escapes its unprintable characters. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return printable(text.replaceAll(/[\t\n\r]+/g, ' ').trim());
 }
 
 /** Wraps text at a number of columns, and cuts it after `most` lines. */
@@ -14,7 +16,7 @@ export function wrap(text: string, columns: number, most = Infinity): string[] {
   lines.shift();
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, most);
-  kept[most - 1] = `${(kept[most - 1] ?? '').slice(0, Math.max(0, columns - 1))}…`;
+  kept[most - 1] = `${start(kept[most - 1] ?? '', columns - 1)}…`;
   return kept;
 }
 
@@ -24,8 +26,8 @@ function piecesOf(word: string, most: number): string[] {
   const pieces: string[] = [];
   let rest = word;
   while (rest.length > columns) {
-    const head = rest.slice(0, columns);
-    const end = Math.max(head.lastIndexOf(','), head.lastIndexOf('/')) + 1 || head.lastIndexOf('-') + 1 || columns;
+    const head = start(rest, columns);
+    const end = Math.max(head.lastIndexOf(','), head.lastIndexOf('/')) + 1 || head.lastIndexOf('-') + 1 || head.length;
     pieces.push(head.slice(0, end));
     rest = rest.slice(pieces.at(-1)?.length);
   }
@@ -34,5 +36,9 @@ function piecesOf(word: string, most: number): string[] {
 
 /** Cuts a line to a number of columns. */
 export function cut(line: string, columns: number): string {
-  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+  return line.length <= columns ? line : `${start(line, columns - 1)}…`;
 }
+
+/** Cuts a text without splitting a character of two units, if there is room. */
+const start = (text: string, columns: number): string =>
+  text.slice(0, Math.max(0, columns)).replace(/(?<=[^])[\uD800-\uDBFF]$/, '');

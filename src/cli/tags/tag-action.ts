@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { commandLine } from '../../api/command-line.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutAction, RolloutVerb } from '../../api/revision-tag/rollout-action.ts';
@@ -43,12 +44,12 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
         const action = { verb, nonce: randomUUID() };
         await annotateTag(client, tag, { [rolloutActionAnnotation]: formatRolloutAction(action) });
         if (options.timeout === 0) {
-          terminal.out(`RevisionTag ${name}: requested ${verb}\n`);
+          terminal.out(`RevisionTag ${name}: requested ${verb}`);
           return;
         }
         const { state, message } = await answerTo(action, client, name, options.timeout);
         if (state !== 'Done') throw new Error(`RevisionTag ${name}: ${verb}: ${message}`);
-        terminal.out(`RevisionTag ${name}: ${message}\n`);
+        terminal.out(`RevisionTag ${name}: ${message}`);
       }),
     );
 }
@@ -65,7 +66,7 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
     if (rollout?.phase === 'RolledBack') return undefined;
     return underWay === undefined
       ? `tag ${name}: nothing was rolled back; a rollout begins when spec.revision changes (\`injector tag set\`)`
-      : `tag ${name}: the rollout to revision ${underWay.canary.revision} is under way, nothing was rolled back; \`injector tag watch ${name}\` shows it`;
+      : `tag ${name}: the rollout to revision ${underWay.canary.revision} is under way, nothing was rolled back; \`${commandLine`injector tag watch ${name}`}\` shows it`;
   }
   if (underWay === undefined) {
     const next = afterRollback(tag);

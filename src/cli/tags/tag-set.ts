@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { commandLine } from '../../api/command-line.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
@@ -60,7 +61,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const plan = planTag(request, options.overwrite === true, installation);
   if (plan.action === 'refuse') throw new Error(plan.message);
   if (plan.action === 'nothing') {
-    terminal.out(`RevisionTag ${name}: ${describeStanding(plan.tag)}\n`);
+    terminal.out(`RevisionTag ${name}: ${describeStanding(plan.tag)}`);
     return;
   }
   const { tag, before, concerns } = plan;
@@ -71,29 +72,29 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if ((concerns.length > 0 || isRollout) && !(await agrees(terminal, concerns, isAgreed))) return;
 
   const written = await writeTag(client, tag, before);
-  terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}\n`);
+  terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}`);
   if (options.timeout > 0) {
     const { timeout } = options;
     const why = await untilPublished(client, name, written.metadata.generation ?? 0, isRollout, timeout);
     if (why !== undefined)
       throw new Error(`RevisionTag ${name}: not published after ${timeout} s; pods get the previous revision: ${why}`);
-    terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get the revision now\n');
+    terminal.out(isRollout ? 'the rollout is under way' : 'new pods get the revision now');
   }
   const restarts = before && describeRestarts(before, isRollout);
   if (isRollout) {
-    if (restarts !== undefined) terminal.out(`${restarts}\n`);
-    terminal.out(`\`injector tag watch ${name}\` shows its progress\n`);
+    if (restarts !== undefined) terminal.out(restarts);
+    terminal.out(`\`${commandLine`injector tag watch ${name}`}\` shows its progress`);
     return;
   }
   const keys = keysOfTag(installation, tag);
-  const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;
+  const [key, value] = name === defaultRevision ? [keys.injection, 'enabled'] : [keys.revision, name];
   if (!hasFollowers(followers)) {
-    terminal.out(`to let a namespace follow the tag: kubectl label namespace NAME ${label}\n`);
+    terminal.out(`to let a namespace follow the tag: ${commandLine`kubectl label namespace NAME ${key}=${value}`}`);
     return;
   }
   const then = restarts ?? 'running pods get the revision when they are restarted';
-  const command = restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`;
-  terminal.out(`the tag is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
+  const command = restarts === undefined ? 'injector status --stale' : commandLine`injector tag watch ${name}`;
+  terminal.out(`the tag is followed by ${describeFollowers(followers)}; ${then}: \`${command}\``);
 }
 
 /** Prints how the pods that follow a tag will change. If this fails, the tag can still move. */
@@ -101,7 +102,7 @@ async function showDiff(client: ApiClient, { name, revision }: TagRequest, termi
   const after = async (facts: Facts) => followsFamily(await publishedConfiguration(client, facts, revision));
   try {
     printSummary(terminal, await diffCluster(client, { tag: name, to: `revision ${revision}`, after }, terminal));
-    terminal.out(`\`injector diff --to ${revision}\` shows more\n\n`);
+    terminal.out([`\`${commandLine`injector diff --to ${revision}`}\` shows more`, '']);
   } catch (error) {
     terminal.error(`cannot predict how pods change: ${messageOf(error)}`);
   }
@@ -159,7 +160,7 @@ function describeStanding(tag: RevisionTag): string {
   const { name } = tag.metadata;
   const { revision } = tag.spec;
   if (rolloutUnderWay(tag) !== undefined)
-    return `the rollout to revision ${revision} is under way; \`injector tag watch ${name}\` shows its progress`;
+    return `the rollout to revision ${revision} is under way; \`${commandLine`injector tag watch ${name}`}\` shows its progress`;
   const { stableRevision = 'nothing' } = tag.status ?? {};
   const { reason, message } = readinessOf(tag);
   if (stableRevision !== revision)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { jsonText } from '../../api/printable-text.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -96,10 +97,6 @@ async function readAgain(
   return undefined;
 }
 
-/** Escape sequences (ECMA-48): `up` moves the cursor up; `eraseBelow` erases the lines below. */
-const up = (lines: number): string => `\u001B[${lines}A`;
-const eraseBelow = '\u001B[J';
-
 /** Returns a function that prints each change of a tag, or redraws the screen. */
 function createPrinter(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
   let drawn: readonly string[] = [];
@@ -110,8 +107,7 @@ function createPrinter(output: WatchOptions['output'], terminal: Terminal): (tag
     if (output === 'text' && screen !== undefined) {
       const lines = drawRollout(tag, screen, now);
       if (isDeepStrictEqual(lines, drawn)) return;
-      const back = drawn.length === 0 ? '' : `${up(drawn.length)}\r${eraseBelow}`;
-      terminal.out(`${back}${lines.join('\n')}\n`);
+      terminal.redraw(drawn.length, lines);
       drawn = lines;
       return;
     }
@@ -119,6 +115,6 @@ function createPrinter(output: WatchOptions['output'], terminal: Terminal): (tag
     if (isDeepStrictEqual(before, after)) return;
     before = after;
     const time = now.toISOString();
-    terminal.out(typeof after === 'string' ? `${time} ${after}\n` : `${JSON.stringify({ time, ...after })}\n`);
+    terminal.out(typeof after === 'string' ? `${time} ${after}` : jsonText({ time, ...after }));
   };
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { jsonText } from '../../api/printable-text.ts';
 import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { Terminal } from '../terminal.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
@@ -45,7 +46,7 @@ async function removeTag(client: ApiClient, name: string, isAgreed: boolean, ter
     if (!(await agrees(terminal, [concern], isAgreed))) return;
   }
   await deleteTag(client, tag, isUsed);
-  terminal.out(`RevisionTag ${name}: removed\n`);
+  terminal.out(`RevisionTag ${name}: removed`);
 }
 
 /** Describes what happens to the followers of a removed tag. */
@@ -86,7 +87,7 @@ function tagGenerateCommand(terminal: Terminal): Command {
     .addOption(new Option('-y, --skip-confirmation', 'ignored; for compatibility with istioctl').hideHelp())
     .action((name: string, { revision, autoInjectNamespaces, output }: GenerateOptions) => {
       const manifest = briefTagManifest(tagManifest({ name, revision, autoInjectNamespaces }));
-      terminal.out(output === 'json' ? `${JSON.stringify(manifest, undefined, 2)}\n` : stringify(manifest));
+      terminal.document(output === 'json' ? `${jsonText(manifest, 2)}\n` : stringify(manifest));
     });
 }
 

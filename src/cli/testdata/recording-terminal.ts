@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { run } from '../program.ts';
-import type { Screen, Terminal } from '../terminal.ts';
+import { outputTo, type Screen, type Terminal } from '../terminal.ts';
 
 /** The output of one call. */
 export interface Seen {
@@ -30,13 +30,14 @@ export function recordingTerminal(input = '', answer?: string, { screen, onOut }
   };
   let code = 0;
   const terminal: Terminal = {
-    out: (text) => {
-      out += text;
-      onOut?.(out, interrupt);
-    },
-    error: (line) => {
-      errors.push(line);
-    },
+    ...outputTo(
+      (text) => {
+        out += text;
+        onOut?.(out, interrupt);
+      },
+      (text) => void errors.push(text),
+      () => screen !== undefined,
+    ),
     progress: () => undefined,
     readInput: () => Promise.resolve(input),
     ask: (question) => {
@@ -52,7 +53,7 @@ export function recordingTerminal(input = '', answer?: string, { screen, onOut }
       code = value;
     },
   };
-  return { terminal, seen: (): Seen => ({ out, errors: errors.join('\n'), code, questions }) };
+  return { terminal, seen: (): Seen => ({ out, errors: errors.join('').replace(/\n$/, ''), code, questions }) };
 }
 
 /** Asserts the exit status of a call and its output. */

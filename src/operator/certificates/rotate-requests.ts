@@ -1,3 +1,4 @@
+import { commandLine } from '../../api/command-line.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -46,9 +47,9 @@ function renewalAdvice(
 ): string {
   const { certificate, requestSecret } = objectNames(name);
   if (provider === 'CertificateSigningRequest')
-    return `to request another certificate: kubectl delete secret -n ${namespace} ${requestSecret}`;
+    return `to request another certificate: ${commandLine`kubectl delete secret -n ${namespace} ${requestSecret}`}`;
   if (provider === 'CertManager')
-    return `to renew it: cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`;
+    return `to renew it: ${commandLine`cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`}`;
   return 'replace the certificate in its Secret';
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { commandLine } from '../../api/command-line.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, signingRequestName } from '../../api/names.ts';
@@ -220,7 +221,7 @@ function statementOf(
   switch (outcome) {
     case 'New':
     case 'Waiting': {
-      const advice = `approve it with \`kubectl certificate approve ${name}\`, or ask the approver of signer ${signer}`;
+      const advice = `approve it with \`${commandLine`kubectl certificate approve ${name}`}\`, or ask the approver of signer ${signer}`;
       return reply('RequestPending', `${what} waits for its approval: ${advice}`);
     }
     case 'Approved':

@@ -1,3 +1,4 @@
+import { commandLine } from '../../api/command-line.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { ForeignField } from '../../kube/apply-object.ts';
@@ -69,7 +70,7 @@ function cainjectorAdvice(webhooks: readonly KubernetesObject[]): string | undef
   for (const { kind, metadata } of webhooks)
     for (const annotation of injectorAnnotations)
       if (metadata.annotations?.[annotation] !== undefined)
-        return `; ${kind} ${metadata.name ?? ''} has annotation ${annotation}, which makes cert-manager's cainjector write its caBundle; to remove it: kubectl annotate ${kind.toLowerCase()} ${metadata.name ?? ''} ${annotation}-`;
+        return `; ${kind} ${metadata.name ?? ''} has annotation ${annotation}, which makes cert-manager's cainjector write its caBundle; to remove it: ${commandLine`kubectl annotate ${kind.toLowerCase()} ${metadata.name ?? ''} ${annotation}-`}`;
   return undefined;
 }
 
