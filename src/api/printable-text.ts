@@ -25,6 +25,4 @@ export function escapeYaml(yaml: string): string {
   return yaml.replaceAll(unprintable, (each) => (each === '\n' ? each : `\\U${hexOf(each).padStart(8, '0')}`));
 }
 
-function hexOf(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16);
-}
+const hexOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
@@ -155,6 +155,14 @@ describe('the output of all commands', () => {
       wordsOf(others.map(({ command }) => command));
     });
     await fc.assert(property, { numRuns: 8, endOnFailure: true });
+  });
+
+  it('is harmless for warnings of the YAML parser, which repeat keys', () => {
+    const file = write('key.yaml', '? [a, "\u202E\u009B2J"]\n: b\n');
+    const argv = [...process.execArgv, 'src/cli/main.ts', 'check', '-f', file];
+    const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    assert.match(stderr, /Warning: Keys with .*\\u\{202e\}\\u\{9b\}2J/);
+    assert.deepEqual(stderr.replaceAll('\n', '').match(unprintable), null);
   });
 
   /** Runs commands with files whose names and contents have a text, and with it as an argument. */
