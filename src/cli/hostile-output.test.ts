@@ -95,6 +95,10 @@ describe('the output of all commands', () => {
     cluster.addNamespace('lost', { 'istio.io/rev': 'gone' });
     for (const name of ['a', 'b', 'c']) cluster.addPod('shop', name, name === 'b' ? undefined : `1-25.0000000${name}`);
     for (const name of ['d', 'e']) cluster.addPod('lost', name, entry, { labels: { 'istio.io/rev': '1-25' } });
+    for (const name of ['a-7d9-0', 'c-7d9-2'])
+      cluster.memory.edit('pods', name, 'shop', ({ metadata }) => {
+        for (const owner of metadata.ownerReferences ?? []) Object.assign(owner, { kind: 'StatefulSet' });
+      });
     const maker = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'shop', name: 'a' } };
     const message = 'admission webhook "rev.namespace.sidecar-injector.io" denied the request: no';
     const involvedObject = { ...maker, ...maker.metadata };
@@ -154,7 +158,7 @@ describe('the output of all commands', () => {
       const others = findings.filter(({ command }) => /^(?:kubectl|injector|#) /.test(command));
       wordsOf(others.map(({ command }) => command));
     });
-    await fc.assert(property, { numRuns: 8, endOnFailure: true });
+    await fc.assert(property, { numRuns: 10, endOnFailure: true });
   });
 
   it('is harmless for warnings of the YAML parser, which repeat keys', () => {
