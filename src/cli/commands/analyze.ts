@@ -114,7 +114,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const { reason, message } = explainCreation(creation, surroundings);
     if (reason !== 'SameName') continue;
     const at = template === undefined ? `pod/${stored?.metadata.name ?? ''}` : objectOf({ kind, name });
-    const command = `injector check ${at} -n ${namespace}`;
+    const command = commandLine`injector check ${at} -n ${namespace}`;
     findings.push({ namespace, kind, name, reason, message: `new pods are refused: ${message}`, command });
   }
   findings.push(...(await readRefusals(client, only)));
