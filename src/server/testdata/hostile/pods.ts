@@ -51,9 +51,9 @@ export const pods = [
     const object = { kind: 'Pod', apiVersion: 'v1', metadata, spec: { ...spec, containers: [{ ...spec.containers[0], name: evil() }] } };
     return JSON.stringify(review({ ...random.creation(object), name: evil(), namespace: evil() }));
   }),
-  // The operator merges containers by name. The API server refuses duplicate names.
-  hostilePod('pod-with-the-injector-s-names', patched, (random, { spec }) => {
-    const container = () => ({ ...spec.containers[0], name: random.pick(['istio-proxy', 'istio-init', 'same', '']) });
+  // Under preset Safe, a container must not change the template's container of its name.
+  hostilePod('pod-with-the-injector-s-names', refused, (random, { spec }) => {
+    const container = (_: unknown, index: number) => ({ ...spec.containers[0], name: random.pick(index === 0 ? ['istio-proxy'] : ['istio-init', 'same', '']) });
     const volume = () => ({ name: random.pick(['a', 'b']), emptyDir: {} });
     const containers = Array.from({ length: 2 + random.below(20) }, container);
     return { spec: { ...spec, containers, volumes: Array.from({ length: random.below(9) }, volume) } };
