@@ -19,7 +19,7 @@ export const canaryOperatorKilled: Scenario = {
   about:
     'the leader is killed after each kind of write of a rollout; each rollout still ends as planned, with exact shares, evidence for each step, one update of the webhook per step, no repeated restart, and no lost pod',
   destructive: 'it needs the audit log of the embedded control plane',
-  full: 'the leader is killed with SIGKILL after every write of a rollout that is promoted, aborted or rolled back, and is restarted or replaced by another leader, about 10 minutes',
+  full: 'the leader is killed with SIGKILL after every write of a rollout that is promoted, aborted or rolled back, and is restarted or replaced by another leader, half an hour',
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas(

@@ -21,6 +21,8 @@ const innocents = ['web-1', 'web-2', 'web-3', 'web-4'];
 const attempts = 3;
 /** How many times as long innocent namespaces may wait beside an author (SECURITY.md). */
 const allowedFactor = 2;
+/** The same for a review on the worker: it waits for one of the author, and the main thread is busy. */
+const allowedReviewFactor = 2.5;
 
 export const hostileNeighbours: Scenario = {
   name: 'hostile-neighbours',
@@ -49,8 +51,7 @@ export const hostileNeighbours: Scenario = {
     const port = webhook?.operator.webhookPort ?? 0;
     const target = await reviewTarget(client, name, replicas.installation.namespace, port);
     let large = await timesOfReviews(target, reviews);
-    const isSlow = (): boolean =>
-      tooLong('', large.reviewP50BesideMilliseconds, large.reviewP50Milliseconds).length > 0;
+    const isSlow = (): boolean => large.reviewP50BesideMilliseconds > allowedReviewFactor * large.reviewP50Milliseconds;
     // Other work of the machine can make some attempts slow.
     for (let attempt = 1; attempt < attempts && isSlow(); attempt += 1) large = await timesOfReviews(target, reviews);
 
@@ -63,6 +64,7 @@ export const hostileNeighbours: Scenario = {
         'costly reviews beside 12 clients of an author',
         large.reviewP50BesideMilliseconds,
         large.reviewP50Milliseconds,
+        allowedReviewFactor,
       ),
     ];
     for (const delay of delays) context.say(delay);
@@ -85,8 +87,8 @@ const config = injectorConfig(name, {
   webhook: { failurePolicy: 'Hold' },
 });
 
-function tooLong(what: string, attacked: number, alone: number): string[] {
-  return attacked <= allowedFactor * alone ? [] : [`${what}: ${attacked} ms instead of ${alone} ms`];
+function tooLong(what: string, attacked: number, alone: number, factor = allowedFactor): string[] {
+  return attacked <= factor * alone ? [] : [`${what}: ${attacked} ms instead of ${alone} ms`];
 }
 
 /**
