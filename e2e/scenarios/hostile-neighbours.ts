@@ -21,7 +21,7 @@ const innocents = ['web-1', 'web-2', 'web-3', 'web-4'];
 const attempts = 3;
 /** How many times as long innocent namespaces may wait beside an author (SECURITY.md). */
 const allowedFactor = 2;
-/** The same for a review on the worker: it waits for one of the author, and the main thread is busy. */
+/** The same for costly reviews: one of the author runs first, and the main thread is busy. */
 const allowedReviewFactor = 2.5;
 
 export const hostileNeighbours: Scenario = {

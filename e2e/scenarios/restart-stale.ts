@@ -29,8 +29,8 @@ import {
 
 const name = 'restart-stale';
 const sizes = {
-  short: { workloads: 35, namespaces: 4, losses: ['killed'] satisfies Loss[] },
-  full: { workloads: 210, namespaces: 7, losses: ['killed', 'suspended', 'killed'] satisfies Loss[] },
+  short: { workloads: 35, namespaces: 3, losses: ['killed'] satisfies Loss[] },
+  full: { workloads: 210, namespaces: 3, losses: ['killed', 'suspended', 'killed'] satisfies Loss[] },
 };
 
 export const restartStale: Scenario = {

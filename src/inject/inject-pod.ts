@@ -58,6 +58,7 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
     template,
     result,
     marks,
+    wasInjected: marks.includes(family.keys.status),
     render: (other) => {
       const reference = renderTemplates(injector, request, other, workload, meter);
       return { template: reference.rendered.templatePod, finish: () => finishPod(injector, reference) };

@@ -22,6 +22,14 @@ describe('FairShares', () => {
     );
   });
 
+  it('serves a namespace soon, although a client invents another namespace for each item', () => {
+    const shares = new FairShares();
+    for (let index = 0; index < 5000; index += 1) shares.serve(`invented-${index}`, 10);
+    shares.serve('shop', 10);
+    for (let index = 0; index < 1100; index += 1) shares.serve(`other-${index}`, 10);
+    assert.ok(shares.startOf('shop') <= shares.startOf('new'));
+  });
+
   it('gives each namespace with enough work the same share, at any costs and arrival times', () => {
     const arrival = fc.record({ from: fc.nat(50), cost: fc.integer({ min: 1, max: 20 }) });
     fc.assert(

@@ -1,3 +1,6 @@
+/** How many namespaces may have a turn that has not ended. */
+const maxTurns = 1000;
+
 /**
  * Shares a queue among namespaces, so that an author who fills it does not delay other namespaces
  * by more than their turns (start-time fair queueing). The namespace with the least start is next.
@@ -26,6 +29,8 @@ export class FairShares {
   serve(namespace: string, cost = 1): void {
     this.#now = Math.max(this.#now, this.startOf(namespace));
     this.#ends.set(namespace, this.#now + cost);
+    // Only a client that invents namespaces has so many open turns.
+    if (this.#ends.size > maxTurns) this.#now = Math.min(...this.#ends.values());
     for (const [each, end] of this.#ends) if (end <= this.#now) this.#ends.delete(each);
   }
 
@@ -51,9 +56,10 @@ export class FairShares {
         yielded += 1;
         yield item;
       }
+      if (yielded === items.length) continue;
       const later = order.findIndex((each) => start(each) > this.startOf(namespace));
       const rest: [string, T[]] = [namespace, items.slice(yielded)];
-      if (yielded < items.length) order.splice(later === -1 ? order.length : later, 0, rest);
+      order.splice(later === -1 ? order.length : later, 0, rest);
     }
   }
 }

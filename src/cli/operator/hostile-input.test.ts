@@ -48,7 +48,9 @@ async function startServer(lines: string[]) {
   const hash = configurationHash(files);
   const injectors = new InjectorRegistry();
   injectors.set(metadata.name, hash, await load(files));
-  const worker = new ReviewWorker({ log: logger, clock: () => performance.now() });
+  // Here, a thread first compiles TypeScript, which takes seconds on a busy machine.
+  const bounds = { deadline: 30_000 };
+  const worker = new ReviewWorker({ log: logger, clock: () => performance.now(), bounds });
   const server = await startTestServer({
     limits,
     logger,

@@ -109,12 +109,11 @@ describe('an element with the name of an element of the template', () => {
   const all = ['hello', 'prepare', 'native', 'web'];
   for (const [title, spec, path] of refused) {
     it(`is refused if it sets ${title}`, () => {
-      for (const annotations of [{}, { [status]: '{' }]) {
-        const result = run(spec, { annotations });
-        assert.equal(reasonOf(result), 'SameName');
-        assert.ok(messageOf(result).includes(path), messageOf(result));
-      }
-      assertGuarded(run(spec, { annotations: { [status]: JSON.stringify({ containers: all, initContainers: all }) } }));
+      const result = run(spec);
+      assert.equal(reasonOf(result), 'SameName');
+      assert.ok(messageOf(result).includes(path), messageOf(result));
+      for (const forged of ['{', JSON.stringify({ containers: all, initContainers: all })])
+        assertGuarded(run(spec, { annotations: { [status]: forged } }));
     });
   }
 
@@ -124,13 +123,10 @@ describe('an element with the name of an element of the template', () => {
       message,
       "the pod's own elements would change what the templates add under the same names at spec.containers[hello].image: rename the pod's elements, or remove them; an administrator can list fields of containers in spec.injection.annotationOverrides.sameNameFields of the InjectorConfig (or of --annotation-overrides), or set sameName to Warn",
     );
-    const annotations = { [status]: '{}' };
+    const annotations = { [saved]: '{"containers":[]}' };
     const spec = withContainer({ name: 'hello', tty: true, stdin: true, workingDir: '/', stdinOnce: true });
     const again = messageOf(run(spec, { annotations }));
-    assert.match(
-      again,
-      /own elements or annotation sidecar.istio.io\/status would .* …: .*, and remove sidecar\.istio/,
-    );
+    assert.match(again, /own elements or annotation proxy.istio.io\/overrides would .* …: .*, and remove proxy\.istio/);
   });
 
   it('is accepted if it changes nothing', () => {
@@ -162,6 +158,23 @@ describe('an element with the name of an element of the template', () => {
     for (const annotations of [first.metadata.annotations as JsonObject, {}]) {
       const { spec } = injected(first.spec, { annotations });
       assert.deepEqual(spec.containers?.[0], first.spec.containers?.[0]);
+    }
+  });
+
+  it('is replaced in a pod that was injected before, if the templates or the element have changed', () => {
+    const { metadata, spec } = injected({});
+    const edits: [before: string, after: string][] = [
+      ['hello:1', 'hello:2'],
+      ['{name: A, value: "1"}', '{name: B, value: "1"}'],
+    ];
+    for (const [before, after] of [['', ''] as const, ...edits]) {
+      const options = { text: template.replace(before, after), annotations: metadata.annotations as JsonObject };
+      const expected = injected({}, { text: options.text }).spec;
+      const env = [{ name: 'LD_PRELOAD', value: 'x' }];
+      const changed = { ...spec, containers: listOf(spec.containers).map((each) => ({ ...each, env })) };
+      const { containers } = injected(changed, options).spec;
+      assert.deepEqual(containers?.[0], expected.containers?.[0], after);
+      assert.deepEqual(containers?.at(-1)?.env, env, 'the containers of the author keep their fields');
     }
   });
 
@@ -211,8 +224,9 @@ describe('a forged annotation of an earlier injection', () => {
   it('hides no container from the templates', () => {
     const text = `spec:\n  containers:\n  - name: hello\n    image: hello:1\n    args: ["--containers={{ len .Spec.Containers }}"]\n`;
     assert.equal(reasonOf(run({}, { text, annotations: { [status]: '{"containers":["old"]}' } })), 'injected');
-    const result = run({}, { text, annotations: { [status]: '{"containers":["web"]}' } });
-    assert.match(messageOf(result), /annotation sidecar\.istio\.io\/status .*containers\[hello\]\.args/);
+    const { containers } = injected({}, { text, annotations: { [status]: '{"containers":["web"]}' } }).spec;
+    assert.equal(namesOf(containers), 'hello,web');
+    assert.deepEqual(containers?.[0]?.args, ['--containers=1']);
   });
 });
 

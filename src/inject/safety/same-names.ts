@@ -28,6 +28,8 @@ export interface UncheckedPod {
   readonly result: Pod;
   /** The annotations of an earlier injection that the pod has. An author can forge them. */
   readonly marks: readonly string[];
+  /** Whether one of them is the status that each injection writes. */
+  readonly wasInjected: boolean;
   /** Renders another pod, and ignores these annotations. @throws InjectionFailure */
   readonly render: (pod: Pod) => { readonly template: Pod; readonly finish: () => Pod };
 }
@@ -52,10 +54,12 @@ export function unchecked(pod: Pod, warnings: readonly string[] = []): CheckedPo
  * pod without its own elements of these names. They must be equal, apart from the defaults of the
  * API server, which the elements of an earlier injection have. An element that templates name only
  * because the pod has it is the pod's own, which the templates change.
- * @throws InjectionFailure `SameName` for a difference, unless the configuration only warns
+ * If they differ in a pod that was injected before, the templates' elements replace the pod's: the
+ * templates may have changed, or another webhook may have changed the sidecar.
+ * @throws InjectionFailure `SameName` for another difference, unless the configuration only warns
  */
 export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, injected: UncheckedPod): CheckedPod {
-  const { original, template, result, marks, render } = injected;
+  const { original, template, result, marks, wasInjected, render } = injected;
   const names = namesIn(template);
   const taken = new Set([...namesIn(original)].filter((name) => names.has(name)));
   const given = attempt(() => namesIn(render(withItems(original, taken, renamed)).template)) ?? names;
@@ -65,8 +69,10 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
   if (reference !== undefined && paths.length === 0)
     return { pod: inOrderOf(result, reference), warnings: [], shared: own };
   const failure = sameName(paths, marks);
-  if (action === 'Refuse') throw failure;
-  return unchecked(result, [failure.message]);
+  if (action === 'Warn') return unchecked(result, [failure.message]);
+  // Elements of an earlier injection are replaced. Whoever forges the annotation loses their own.
+  if (reference !== undefined && wasInjected) return { pod: reference, warnings: [], shared: own };
+  throw failure;
 }
 
 /** Empties elements, so that fields of theirs that are not known here are not carried over. */

@@ -123,6 +123,19 @@ describe('ReplacementPace', () => {
     assert.ok(replaced > 1000, `${replaced} replaced`);
   });
 
+  it('gives a namespace fewer places after replacements that lead to no new pod', () => {
+    const pace = new ReplacementPace();
+    for (let success = 0; success < 60; success += 1) {
+      pace.begin(owner('web'), 0);
+      pace.created(owner('web'), false, 0);
+    }
+    assert.equal(replaceAll(pace, 0), 50);
+    pace.begin(owner('web', 'other'), 4000);
+    pace.created(owner('web', 'other'), false, 4000);
+    pace.expire(5001);
+    assert.equal(replaceAll(pace, 5001, owner('other-web')), 25);
+  });
+
   it('ignores pods that replace no pod, and forgets replacements without a new pod', () => {
     const pace = new ReplacementPace();
     pace.created(owner('web'), true, 0);

@@ -90,7 +90,10 @@ export class ReplacementPace {
       const isLate = times[0] !== undefined && now - times[0] > expiryMs;
       while (times[0] !== undefined && now - times[0] > expiryMs) times.shift();
       if (times.length === 0) this.#inFlight.delete(key);
-      if (isLate) this.#postpone(entry, now);
+      if (!isLate) continue;
+      this.#postpone(entry, now);
+      const pace = this.#paceOf(entry.namespace);
+      pace.window = Math.max(1, Math.floor(pace.window / 2));
     }
   }
 

@@ -153,7 +153,7 @@ export type Head = { method?: string; path?: string; version?: string; contentTy
 
 /** Returns the head of a request. Omits the header for the length of the body. */
 export function head(target: HostileTarget, options: Head = {}): string {
-  const { method = 'POST', path = `${target.path}?timeout=10s`, version = 'HTTP/1.1', headers = [] } = options;
+  const { method = 'POST', path = `${target.path}?timeout=30s`, version = 'HTTP/1.1', headers = [] } = options;
   const contentType = 'contentType' in options ? options.contentType : 'application/json';
   const lines = [`${method} ${path} ${version}`, `Host: ${target.host}`, 'User-Agent: kube-apiserver-admission'];
   return [...lines, ...(contentType === undefined ? [] : [`Content-Type: ${contentType}`]), ...headers, ''].join('\r\n');
