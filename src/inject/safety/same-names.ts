@@ -70,7 +70,7 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
     return { pod: inOrderOf(result, reference), warnings: [], shared: own };
   const failure = sameName(paths, marks);
   if (action === 'Warn') return unchecked(result, [failure.message]);
-  // Elements of an earlier injection are replaced. Whoever forges the annotation loses their own.
+  // Replace elements of an earlier injection. Forging the annotation only loses own elements.
   if (reference !== undefined && wasInjected) return { pod: reference, warnings: [], shared: own };
   throw failure;
 }
