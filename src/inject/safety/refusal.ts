@@ -31,13 +31,21 @@ export function unusable(input: AuthorInput, failure: InjectionFailure): Injecti
 
 /** Returns the failure for a pod whose elements, or annotations `marks`, change the templates'. */
 export function sameName(paths: readonly FieldPath[], marks: readonly string[]): InjectionFailure {
-  const shown = paths.slice(0, 3).map(describePath).join(', ') + (paths.length > 3 ? ' …' : '');
   const [what, annotation] =
     marks.length === 0 ? ['', ''] : [` or annotation ${marks.join(' or ')}`, `, and remove ${marks.join(' and ')}`];
   return new InjectionFailure(
     'SameName',
-    `the pod's own elements${what} would change what the templates add under the same names at ${shown}: rename the pod's elements, or remove them${annotation}; an administrator can list fields of containers in spec.injection.annotationOverrides.sameNameFields of the InjectorConfig (or of --annotation-overrides), or set sameName to Warn`,
+    `the pod's own elements${what} would change what the templates add under the same names at ${places(paths)}: rename the pod's elements, or remove them${annotation}; an administrator can list fields of containers in spec.injection.annotationOverrides.sameNameFields of the InjectorConfig (or of --annotation-overrides), or set sameName to Warn`,
   );
+}
+
+/** Returns the warning for a pod that was injected before, whose elements differ at these paths. */
+export function elementsReplaced(paths: readonly FieldPath[]): string {
+  return `the pod was injected before: the elements of the templates replace its own elements of the same names, which differ at ${places(paths)}`;
+}
+
+function places(paths: readonly FieldPath[]): string {
+  return paths.slice(0, 3).map(describePath).join(', ') + (paths.length > 3 ? ' …' : '');
 }
 
 function describe({ kind, name, value }: AuthorInput): string {

@@ -172,6 +172,8 @@ describe('an element with the name of an element of the template', () => {
       const expected = injected({}, { text: options.text }).spec;
       const env = [{ name: 'LD_PRELOAD', value: 'x' }];
       const changed = { ...spec, containers: listOf(spec.containers).map((each) => ({ ...each, env })) };
+      const { warnings } = run(changed, options) as { warnings: readonly string[] };
+      assert.match(warnings.join(), /was injected before: .* differ at spec\.containers\[hello\]/);
       const { containers } = injected(changed, options).spec;
       assert.deepEqual(containers?.[0], expected.containers?.[0], after);
       assert.deepEqual(containers?.at(-1)?.env, env, 'the containers of the author keep their fields');

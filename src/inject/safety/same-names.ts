@@ -7,7 +7,7 @@ import { proxyContainer } from '../pod/proxy-container.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import type { FieldPath } from './field-path.ts';
 import { attempt } from './narrow.ts';
-import { sameName } from './refusal.ts';
+import { elementsReplaced, sameName } from './refusal.ts';
 
 /** The lists in which Kubernetes allows each name once, over all of them. */
 const containerLists: readonly string[] = ['containers', 'initContainers', 'ephemeralContainers'];
@@ -71,7 +71,8 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
   const failure = sameName(paths, marks);
   if (action === 'Warn') return unchecked(result, [failure.message]);
   // Replace elements of an earlier injection. Forging the annotation only loses own elements.
-  if (reference !== undefined && wasInjected) return { pod: reference, warnings: [], shared: own };
+  if (reference !== undefined && wasInjected)
+    return { pod: reference, warnings: [elementsReplaced(paths)], shared: own };
   throw failure;
 }
 
