@@ -64,7 +64,9 @@ const elementParts: readonly (readonly [list: string, parts: readonly JsonObject
 /** Adds an element with the name of an element of the template, perhaps as if injected earlier. */
 function withElement(random: Random, template: string, author: Author): Author {
   const names = [...template.matchAll(/- \{?name: "?([a-z-]+)/g)].map(([, name]) => name!);
-  const name = random.pick(names.filter((one) => !['web', 'setup', 'data'].includes(one)).concat('own'));
+  // If a template changes own elements, a pod of an earlier injection has no reference.
+  if (names.some((one) => ['web', 'setup', 'check', 'data'].includes(one))) return author;
+  const name = random.pick(names.concat('own'));
   const [list, parts] = random.pick(elementParts);
   const status = { 'sidecar.istio.io/status': JSON.stringify({ containers: [name], initContainers: [name] }) };
   const annotations = { ...author.annotations, ...(random.chance(0.5) ? status : {}) };

@@ -60,7 +60,7 @@ export class Trial {
   readonly #loaded: LoadedTemplate;
   readonly #figures: Figures;
   readonly #injected = new Map<Author, JsonObject | undefined>();
-  readonly #accepted = new Map<Author, boolean>();
+  readonly #accepted = new Map<Author, JsonObject | undefined>();
   #reference: { readonly pod: JsonObject | undefined } | undefined;
 
   constructor(subject: Subject, template: string, figures: Figures) {
@@ -85,14 +85,17 @@ export class Trial {
         const path = this.#firstDifference(one, reference, words);
         if (path === undefined) continue;
         figures.forbidden += 1;
-        if (this.#isAccepted(one)) return { template: this.#template, author, path };
+        const pod = this.#accept(one);
+        // In a pod that claims an earlier injection, the template's elements replace the pod's.
+        if (pod !== undefined && this.#firstDifference({ author, pod }, reference, words) !== undefined)
+          return { template: this.#template, author, path };
         continue;
       }
       for (const other of rendered.slice(0, index)) {
         const path = this.#firstDifference(one, other.pod, words);
         if (path === undefined) continue;
         figures.forbidden += 1;
-        if (this.#isAccepted(one) && this.#isAccepted(other)) {
+        if (this.#accept(one) !== undefined && this.#accept(other) !== undefined) {
           return { template: this.#template, author, other: other.author, path };
         }
       }
@@ -105,7 +108,7 @@ export class Trial {
     const figures = this.#figures;
     for (const one of this.#rendered(authors)) {
       figures.sampled += 1;
-      if (!this.#isAccepted(one)) continue;
+      if (this.#accept(one) === undefined) continue;
       figures.sampledAccepted += 1;
       const reference = this.#withoutAuthor();
       if (reference === undefined || shownOf(one.pod) !== shownOf(reference)) figures.sampledVisible += 1;
@@ -141,18 +144,17 @@ export class Trial {
     return result.outcome === 'injected' ? result.pod : undefined;
   }
 
-  /** @throws Error if the check fails internally, or changes the injected pod */
-  #isAccepted({ author, pod }: Injected): boolean {
-    const known = this.#accepted.get(author);
-    if (known !== undefined) return known;
+  /** Returns undefined for a refused pod. @throws Error if the check fails or changes the pod */
+  #accept({ author, pod }: Injected): JsonObject | undefined {
+    if (this.#accepted.has(author)) return this.#accepted.get(author);
     const result = this.#loaded.inject('Safe', podOf(author));
     if (result.outcome === 'failed' && result.reason === 'Internal') throw new Error(result.message);
-    const accepted = result.outcome === 'injected';
+    const accepted = result.outcome === 'injected' ? result.pod : undefined;
     this.#accepted.set(author, accepted);
     this.#figures.checked += 1;
-    this.#figures[accepted ? 'accepted' : 'refused'] += 1;
+    this.#figures[accepted === undefined ? 'refused' : 'accepted'] += 1;
     // A shared element has all fields that Go always encodes.
-    if (accepted && author.element === undefined && JSON.stringify(result.pod) !== JSON.stringify(pod)) {
+    if (accepted !== undefined && author.element === undefined && JSON.stringify(accepted) !== JSON.stringify(pod)) {
       throw new Error(`the check accepted, but changed, the pod of ${JSON.stringify(author)}:\n${this.#template}`);
     }
     return accepted;
