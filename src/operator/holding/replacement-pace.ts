@@ -4,8 +4,8 @@ export interface HeldOwner {
   readonly namespace: string;
 }
 
-/** The maximum number of replacements whose new pod was not seen yet: in all, per namespace. */
-const most = { inAll: 100, perNamespace: 50 };
+/** The maximum number of replacements whose new pod was not seen yet. */
+const mostInFlight = 100;
 /** How long to wait for the new pod, in ms. None comes if it is refused, or after a scaling. */
 const expiryMs = 5000;
 /** The bounds of the pause of a namespace after failures in a row, in milliseconds. */
@@ -49,8 +49,12 @@ export class ReplacementPace {
     const isProven = this.#isProven(now);
     const pause = failures > 0 ? grown(pauseMs, failures) : isProven ? 0 : probeMs;
     if (now - (isProven ? since : Math.max(since, this.#begunAt)) < pause) return false;
-    if (this.#count(() => true) >= most.inAll) return false;
-    if (this.#count((each) => each.namespace === namespace) >= window) return false;
+    const counts = this.#inFlightByNamespace();
+    const own = counts.get(namespace) ?? 0;
+    // The places of one more namespace stay free, so that none waits for places of others.
+    const share = Math.floor(mostInFlight / (counts.size + (own === 0 ? 2 : 1)));
+    if (own >= Math.min(window, Math.max(1, share))) return false;
+    if ([...counts.values()].reduce((sum, count) => sum + count, 0) >= mostInFlight) return false;
     const known = this.#owners.get(keyOf(owner));
     return known === undefined || (now >= known.due && !this.#inFlight.has(keyOf(owner)));
   }
@@ -90,10 +94,7 @@ export class ReplacementPace {
       const isLate = times[0] !== undefined && now - times[0] > expiryMs;
       while (times[0] !== undefined && now - times[0] > expiryMs) times.shift();
       if (times.length === 0) this.#inFlight.delete(key);
-      if (!isLate) continue;
-      this.#postpone(entry, now);
-      const pace = this.#paceOf(entry.namespace);
-      pace.window = Math.max(1, Math.floor(pace.window / 2));
+      if (isLate) this.#postpone(entry, now);
     }
   }
 
@@ -132,7 +133,7 @@ export class ReplacementPace {
       for (const each of this.#owners.values()) each.due = now;
     }
     const pace = this.#paceOf(namespace);
-    pace.window = Math.min(most.perNamespace, pace.window + 1);
+    pace.window = Math.min(mostInFlight / 2, pace.window + 1);
     pace.failures = 0;
     this.#workedAt = now;
   }
@@ -150,10 +151,11 @@ export class ReplacementPace {
     this.#owners.set(keyOf(owner), { failures, due: now + grown(ownerPauseMs, failures) });
   }
 
-  #count(isIncluded: (entry: HeldOwner) => boolean): number {
-    let sum = 0;
-    for (const entry of this.#inFlight.values()) if (isIncluded(entry)) sum += entry.times.length;
-    return sum;
+  #inFlightByNamespace(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { namespace, times } of this.#inFlight.values())
+      counts.set(namespace, (counts.get(namespace) ?? 0) + times.length);
+    return counts;
   }
 }
 
