@@ -52,6 +52,7 @@ function injected(spec: JsonObject, options?: Options): { metadata: JsonObject; 
   return (result as { pod: unknown }).pod as ReturnType<typeof injected>;
 }
 
+const evil = { name: 'LD_PRELOAD', value: 'x' };
 const namesOf = (list: readonly JsonObject[] | undefined): string => (list ?? []).map(({ name }) => name).join();
 const plain = withServerDefaults(injected({})) as ReturnType<typeof injected>;
 
@@ -75,11 +76,7 @@ describe('an element with the name of an element of the template', () => {
   const refused: [title: string, spec: JsonObject, path: string][] = [
     ['another image', withContainer({ name: 'hello', image: 'evil:1' }), 'containers[hello].image'],
     ['a command', withContainer({ name: 'hello', command: ['evil'] }), 'containers[hello].command'],
-    [
-      'a variable',
-      withContainer({ name: 'hello', env: [{ name: 'LD_PRELOAD', value: 'x' }] }),
-      'containers[hello].env',
-    ],
+    ['a variable', withContainer({ name: 'hello', env: [evil] }), 'containers[hello].env'],
     ['a privilege', withContainer({ name: 'hello', securityContext: { privileged: true } }), 'securityContext'],
     ['a hook', withContainer({ name: 'hello', lifecycle: { preStop: { exec: {} } } }), 'containers[hello].lifecycle'],
     [
@@ -170,7 +167,7 @@ describe('an element with the name of an element of the template', () => {
     for (const [before, after] of [['', ''] as const, ...edits]) {
       const options = { text: template.replace(before, after), annotations: metadata.annotations as JsonObject };
       const expected = injected({}, { text: options.text }).spec;
-      const env = [{ name: 'LD_PRELOAD', value: 'x' }];
+      const env = [evil];
       const changed = { ...spec, containers: listOf(spec.containers).map((each) => ({ ...each, env })) };
       const { warnings } = run(changed, options) as { warnings: readonly string[] };
       assert.match(warnings.join(), /was injected before: .* differ at spec\.containers\[hello\]/);
@@ -178,6 +175,19 @@ describe('an element with the name of an element of the template', () => {
       assert.deepEqual(containers?.[0], expected.containers?.[0], after);
       assert.deepEqual(containers?.at(-1)?.env, env, 'the containers of the author keep their fields');
     }
+  });
+
+  it('keeps the probes of a pod that was injected before, if its proxy is replaced', () => {
+    const annotations = { 'sidecar.istio.io/rewriteAppHTTPProbers': 'true' };
+    const options = { text: template.replaceAll('hello', 'istio-proxy'), annotations };
+    const readinessProbe = { httpGet: { path: '/ready', port: 8080 } };
+    const { metadata, spec } = injected({ containers: [{ ...web, readinessProbe }] }, options);
+    const proxyOf = ({ spec: { containers } }: typeof plain) => containers?.find(({ name }) => name === 'istio-proxy');
+    const { env } = proxyOf({ metadata, spec }) as { env: JsonObject[] };
+    assert.match(JSON.stringify(env), /ISTIO_KUBE_APP_PROBERS.*8080/);
+    const changed = { ...spec, containers: listOf(spec.containers).map((each) => ({ ...each, env: [...env, evil] })) };
+    const again = injected(changed, { ...options, annotations: metadata.annotations as JsonObject });
+    assert.deepEqual(proxyOf(again)?.env, env);
   });
 
   it('is the pod’s own if the template takes the name from the element', () => {

@@ -72,7 +72,7 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
   if (action === 'Warn') return unchecked(result, [failure.message]);
   // Replace elements of an earlier injection. Forging the annotation only loses own elements.
   if (reference !== undefined && wasInjected)
-    return { pod: reference, warnings: [elementsReplaced(paths)], shared: own };
+    return { pod: withVariablesOf(result, reference), warnings: [elementsReplaced(paths)], shared: own };
   throw failure;
 }
 
@@ -142,6 +142,20 @@ function differences(
 
 /** The variables that the engine adds to a proxy; they hold probes and annotations of the pod. */
 const engineVariables: ReadonlySet<unknown> = new Set(['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS']);
+const proxies: ReadonlySet<string> = new Set([`${containerLists.join()}\0${proxyContainer}`]);
+
+function isEngines({ name, valueFrom }: JsonObject): boolean {
+  return engineVariables.has(name) && valueFrom === undefined;
+}
+
+/** Gives a pod's proxy the engine's variables of another pod. Its probes already need them. */
+function withVariablesOf({ spec }: Pod, pod: Pod): Pod {
+  const items = containerLists.flatMap((list) => listOf(spec[list])).filter(({ name }) => name === proxyContainer);
+  const variables = items.flatMap(({ env }) => listOf(env).filter(isEngines));
+  return withItems(pod, proxies, (item) => [
+    { ...item, env: [...listOf(item.env).filter((each) => !isEngines(each)), ...variables] },
+  ]);
+}
 
 /** Returns the named elements, with the API server's defaults, without the engine's variables. */
 function elementsOf(pod: Pod, names: ReadonlySet<string>) {
@@ -150,9 +164,7 @@ function elementsOf(pod: Pod, names: ReadonlySet<string>) {
   for (const each of keyedLists) {
     for (const [index, item] of listOf(spec[each.list]).entries()) {
       if (!names.has(nameOf(each, item))) continue;
-      const env = listOf(item.env).filter(
-        ({ name, valueFrom }) => !engineVariables.has(name) || valueFrom !== undefined,
-      );
+      const env = listOf(item.env).filter((each) => !isEngines(each));
       const id = `${each.list} ${String(item[each.key])}`;
       elements.set(elements.has(id) ? `${id} ${index}` : id, {
         path: ['spec', each.list, `[${String(item[each.key])}]`],
