@@ -96,12 +96,13 @@ export class EventRecorder<Reason extends string = string> {
     const { name = '', namespace, uid, resourceVersion } = regarding.metadata;
     this.#sequence += 1;
     const unique = `${clock.now().getTime().toString(16)}${this.#sequence.toString(16).padStart(4, '0')}`;
+    // A part of a DNS name must not end with `-` or `.`.
+    const prefix = name.slice(0, 220).replace(/(?<![-.])[-.]+$/, '');
     return {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       // The API server requires the namespace `default` for Events about cluster-scoped objects.
-      // A part of a DNS name must not end with `-` or `.`.
-      metadata: { name: `${name.slice(0, 220).replace(/[-.]+$/, '')}.${unique}`, namespace: namespace ?? 'default' },
+      metadata: { name: `${prefix}.${unique}`, namespace: namespace ?? 'default' },
       eventTime: microTime(clock.now()),
       ...event,
       reportingController: controller,

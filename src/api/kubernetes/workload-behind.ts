@@ -21,7 +21,7 @@ const kindPattern = /^([A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$/;
 export function shownOwner(kind: unknown, name: unknown): Pick<PodOwner, 'kind' | 'name'> {
   const isKind = typeof kind === 'string' && kindPattern.test(kind);
   const isText = typeof name === 'string' && name.length <= 253;
-  const isName = isText && (name === '' || dnsSubdomainPattern.test(name.replace(/-+$/, '')));
+  const isName = isText && (name === '' || dnsSubdomainPattern.test(name.replace(/(?<!-)-+$/, '')));
   return { kind: isKind ? kind : impossible, name: isName ? name : impossible };
 }
 
