@@ -57,7 +57,7 @@ const beside: Step[] = [
   // The unit tests replay recorded results; these two compare new templates and pods with real Go.
   one('templates against Go', [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'], needsGo),
   summary('pods against Istio', ['scripts/istio-differential.ts', '--count=10000', '--seed=7'], needsGo),
-  ...(golden === '' ? [] : [summary('conformance', ['scripts/conformance.ts', golden], needsGo)]),
+  ...(golden ? [summary('conformance', ['--max-semi-space-size=64', 'scripts/conformance.ts', golden], needsGo)] : []),
   summary('hostile annotations', ['scripts/hostile-annotations.ts']),
   summary('safe templates', ['scripts/safe-templates.ts', '--count=8000']),
   summary('linear time', ['scripts/linear-time.ts']),

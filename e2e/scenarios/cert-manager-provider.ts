@@ -26,7 +26,7 @@ export const certManagerProvider: Scenario = {
     const cluster = await startRotatingCluster(context, {
       name,
       certificate: issued,
-      ...{ webhooks: 2, controllers: 1, perSecond: 20 },
+      ...{ webhooks: 2, controllers: 1, perSecond: context.size === 'full' ? 20 : 10 },
       values: { operator: { certManager: true } },
       before: (namespace) => checkComesLater(context, certManager, namespace),
     });

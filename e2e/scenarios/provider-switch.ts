@@ -61,7 +61,7 @@ export const providerSwitch: Scenario = {
     const cluster = await startRotatingCluster(context, {
       name,
       controllers: 1,
-      perSecond: 20,
+      perSecond: context.size === 'full' ? 20 : 8,
       proxied: true,
       flags: [...rotatingFlags, shortLeases],
       values: { operator: { certificateSigningRequests: true, certManager: true } },

@@ -21,7 +21,7 @@ export const rollingRestarts: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
     const audit = context.requireAudit();
     const inspect = (pod: Pod) => markDefect(pod, (mark) => mark === 'one');
-    const load = await context.startLoad({ namespace, inspect });
+    const load = await context.startLoad({ namespace, perSecond: context.size === 'full' ? 30 : 15, inspect });
     const losses = lossesOf(context, load, audit);
 
     await checkDeadReplicas(context, replicas, losses);
