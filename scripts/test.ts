@@ -7,7 +7,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { readAccounts } from './test/account.ts';
-import { compareWithBudget, measureSpeed, type CpuBudget } from './test/cpu-budget.ts';
+import { compareWithBudget, type CpuBudget } from './test/cpu-budget.ts';
 import { runStages, type Stage, type Step } from './test/run-stages.ts';
 
 const typescript = ['node', ...process.execArgv];
@@ -88,13 +88,12 @@ mkdirSync(logs, { recursive: true });
 // `make test-rest` adds to the accounts of `make test`.
 if (!rest) rmSync(accounts, { force: true });
 const { cpuSeconds: budget } = JSON.parse(readFileSync('scripts/budget.json', 'utf8')) as { cpuSeconds: CpuBudget };
-const slower = Math.max(1, measureSpeed() / budget.speed);
 const started = Date.now();
 const total = await runStages(stages, { logs, accounts });
 
 const names = new Set(stages.flat(2).map(({ name }) => name));
 const taken = readAccounts(accounts).filter(({ name, step = name }) => names.has(step));
-const { lines, failed } = compareWithBudget(taken, budget, slower);
+const { lines, failed } = compareWithBudget(taken, budget);
 for (const line of lines) console.log(line);
 if (process.env['CI'] === 'true') total.failed += failed;
 console.log(`the slowest ten (all of them: ${path.relative('.', accounts)}):`);
