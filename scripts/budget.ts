@@ -22,11 +22,12 @@ interface Budget {
 const { values } = parseArgs({ options: { before: { type: 'string' } } });
 const budget = JSON.parse(readFileSync(path.join(import.meta.dirname, 'budget.json'), 'utf8')) as Budget;
 
-/** Returns the room of a file: a folder of `src`, `tests`, `test data`, or a top-level folder. */
+/** Returns the room of a file: a folder of `src`, a kind of file in `src`, or a top-level folder. */
 function roomOf(file: string): string {
   const [top = '', room = ''] = file.split('/');
   if (top !== 'src') return top;
   if (file.includes('/testdata/')) return 'test data';
+  if (file.includes('/generated/')) return 'generated';
   return file.endsWith('.test.ts') ? 'tests' : `src/${room}`;
 }
 

@@ -14,8 +14,8 @@ func main() {
 	if len(os.Args) != 2 {
 		fail(fmt.Errorf("usage: go run . FOLDER (src/inject)"))
 	}
-	write(filepath.Join(os.Args[1], "kubernetes", "pod-types.ts"), podTypes())
-	write(filepath.Join(os.Args[1], "mesh", "mesh-types.ts"), meshTypes())
+	write(filepath.Join(os.Args[1], "kubernetes", "generated", "pod-types.ts"), podTypes())
+	write(filepath.Join(os.Args[1], "mesh", "generated", "mesh-types.ts"), meshTypes())
 }
 
 func write(file string, text string) {

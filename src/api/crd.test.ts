@@ -130,7 +130,8 @@ for (const [index, resource, plural, shortName, immutableFields, columns] of [
     it('has the printer columns that the documentation shows', () => {
       const printed = version.additionalPrinterColumns;
       assert.equal(printed.map((column) => column.name).join(', '), columns);
-      const page = new URL(`../../${index === 0 ? 'README.md' : 'docs/revisions-and-tags.md'}`, import.meta.url);
+      const file = index === 0 ? 'injector-config.md' : 'revisions-and-tags.md';
+      const page = new URL(`../../docs/${file}`, import.meta.url);
       const [, sample] = /\n\$ kubectl get (?:icfg|rtag)\n(NAME .*)\n/.exec(readFileSync(page, 'utf8')) ?? [];
       const shown = printed.filter(({ priority }) => priority === undefined).map(({ name }) => name.toUpperCase());
       assert.deepEqual(sample?.split(/ {2,}/), ['NAME', ...shown]);

@@ -1,5 +1,5 @@
 import type { CustomType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
-import { podNamedTypes, podStructs } from './pod-types.ts';
+import { podNamedTypes, podStructs } from './generated/pod-types.ts';
 
 const CUSTOM_FORMATS: Readonly<Record<string, CustomType['format']>> = {
   'resource.Quantity': 'quantity',

@@ -1,5 +1,5 @@
 import { readTable } from '../kubernetes/pod-schema.ts';
-import { meshEnums, meshMessages } from './mesh-types.ts';
+import { meshEnums, meshMessages } from './generated/mesh-types.ts';
 
 const scalarKinds = ['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float', 'bytes'] as const;
 

@@ -1,4 +1,4 @@
-import { podStructs } from '../kubernetes/pod-types.ts';
+import { podStructs } from '../kubernetes/generated/pod-types.ts';
 import { PositionDependent, resolvePlain } from './plain-scalar.ts';
 
 /** The error for texts outside the supported subset. It never leaves this file. */
