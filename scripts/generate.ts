@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 import { customResourceDefinitions } from '../src/api/crd.ts';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import { readChart } from '../src/cli/install/chart-files.ts';
-import type { Values } from '../src/cli/install/chart-values.ts';
+import type { ChartValues } from '../src/cli/install/chart-values.ts';
 import { installCommand } from '../src/cli/install/install.ts';
 import { renderChart } from '../src/cli/install/render-chart.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
@@ -90,7 +90,7 @@ function escape(text: string): string {
 function chartReadme(chart: string): string {
   const read = (name: string): string => readFileSync(join(chart, name), 'utf8');
   const schema = JSON.parse(read('values.schema.json')) as Schema;
-  const lines = valueRows('', schema, { global: {}, ...(parse(read('values.yaml')) as Values) });
+  const lines = valueRows('', schema, { global: {}, ...(parse(read('values.yaml')) as ChartValues) });
   const values = ['', '| value | type | default | |', '|---|---|---|---|', ...lines, ''].join('\n');
   return read('README.md').replace(/(?<=<!-- values -->\n)[^]*(?=<!-- end of values -->)/, () => `${values}\n`);
 }
@@ -117,7 +117,7 @@ async function installManifest(): Promise<string> {
 }
 
 /** Renders the chart for code reviews. Omits CRDs, and long texts that are separate files. */
-function reviewedRender(values: Values): string {
+function reviewedRender(values: ChartValues): string {
   const { objects, notes } = renderChart(
     readChart(),
     { name: 'injector', namespace: 'injector-system', service: 'Helm' },
@@ -150,7 +150,7 @@ files.push({
   text: header.replace('src/api', 'the chart') + (await installManifest()),
 });
 for (const name of readdirSync(join(chart, 'ci'))) {
-  const text = reviewedRender(parse(readFileSync(join(chart, 'ci', name), 'utf8')) as Values);
+  const text = reviewedRender(parse(readFileSync(join(chart, 'ci', name), 'utf8')) as ChartValues);
   files.push({ path: join(root, 'scripts/baseline/chart', name.replace('-values', '')), text });
 }
 

@@ -1,4 +1,4 @@
-import { chartKinds, nameOf } from '../../src/cli/install/find-releases.ts';
+import { chartKinds, releaseName } from '../../src/cli/install/find-releases.ts';
 import { operatorKinds } from '../../src/cli/install/uninstall.ts';
 import { listWhereKnown } from '../../src/cli/usage/installation.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
@@ -101,7 +101,7 @@ async function checkClean(context: ScenarioContext, namespace: string, kinds: Re
   await context.check(
     `no object of the operator remains among ${kinds.length} kinds, and its namespace is deleted`,
     async () => {
-      const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
+      const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(releaseName);
       none(objects.filter((each) => each.includes('injector')));
       return isGone(client, namespaces, system);
     },

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { ApiClient } from '../kube/api-client.ts';
 import { loadKubeConfig, type KubeConfig } from '../kube/kube-config.ts';
-import { version } from './version.ts';
+import { programVersion } from './version.ts';
 
 /** The field manager of the command line. */
 export const commandLineManager = 'injector-cli';
@@ -29,7 +29,7 @@ export async function withCluster<Result>(
   work: (client: ApiClient, kubeConfig: KubeConfig) => Promise<Result>,
 ): Promise<Result> {
   const kubeConfig = loadKubeConfig({ kubeconfig, context });
-  const client = new ApiClient(kubeConfig, { userAgent: `injector/${version} (command line)` });
+  const client = new ApiClient(kubeConfig, { userAgent: `injector/${programVersion} (command line)` });
   try {
     return await work(client, kubeConfig);
   } finally {

@@ -12,7 +12,7 @@ import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import { widthOf } from './report/write-report.ts';
 import { oneLine } from './rollout/wrap.ts';
-import { version } from './version.ts';
+import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */
 const longRunning = new Set(['operator', 'serve', 'diff']);
@@ -58,7 +58,7 @@ async function completer(terminal: Terminal): Promise<Command> {
 export async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
   const program = new Command('injector')
     .description('Sidecar injectors for Kubernetes: run the operator, manage it, and inject files.')
-    .version(version, '--version', 'print the version number')
+    .version(programVersion, '--version', 'print the version number')
     .showHelpAfterError('(run injector COMMAND --help for help)')
     .exitOverride()
     .configureOutput({
@@ -139,7 +139,7 @@ function versionCommand(terminal: Terminal): Command {
     .description('print the version')
     .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
     .action((options: { output: string }) => {
-      const facts = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
+      const facts = { version: programVersion, node: process.version, platform: `${process.platform}/${process.arch}` };
       terminal.out(
         options.output === 'json'
           ? jsonText(facts)

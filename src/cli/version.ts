@@ -1,2 +1,2 @@
 /** A copy of the version in package.json, because the bundle does not contain package.json. */
-export const version = '0.1.0';
+export const programVersion = '0.1.0';

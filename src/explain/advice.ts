@@ -1,7 +1,7 @@
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { changesToMeet, withChanges, type Change } from './changes.ts';
-import { explainCreation, type CreationFinding, type Surroundings } from './explain-creation.ts';
+import { explainCreation, type CreationFinding, type ExplanationInputs } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
 import type { WebhookTarget } from './pod-webhook.ts';
 
@@ -20,7 +20,7 @@ const limit = 4;
  * of changes on the creation and returns only the sets that work.
  * @param fixes corrections of mistyped labels; these are tried first
  */
-export function adviseOn(creation: PodCreation, inputs: Surroundings, finding: CreationFinding, fixes: Change[] = []) {
+export function adviseOn(creation: PodCreation, inputs: ExplanationInputs, finding: CreationFinding, fixes: Change[] = []) {
   const candidates = candidatesFor(creation, inputs, finding).sort((one, other) => one.length - other.length);
   const found: Advice[] = [];
   const known = new Map<string, number>();
@@ -39,7 +39,7 @@ export function adviseOn(creation: PodCreation, inputs: Surroundings, finding: C
   return found;
 }
 
-function candidatesFor(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
+function candidatesFor(creation: PodCreation, surroundings: ExplanationInputs, finding: CreationFinding): Change[][] {
   switch (finding.outcome) {
     case 'Injected':
       return waysOut(surroundings, finding);
@@ -54,7 +54,7 @@ function candidatesFor(creation: PodCreation, surroundings: Surroundings, findin
 }
 
 /** Returns changes that make our webhooks select the pod and override an opt-out or the policy. */
-function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
+function waysIn(creation: PodCreation, surroundings: ExplanationInputs, finding: CreationFinding): Change[][] {
   const usesHostNetwork = objectAt(creation.pod, ['spec']).hostNetwork === true;
   const hostNetwork: Change[] = usesHostNetwork ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
   // Try the best-known labels first: those of the default revision.
@@ -81,7 +81,7 @@ function familiarity({ webhook }: CreationFinding['webhooks'][number]): number {
 }
 
 /** Returns changes that opt out with a label of the pod or of the namespace. */
-function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
+function waysOut(surroundings: ExplanationInputs, finding: CreationFinding): Change[][] {
   return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
     const keys = keysOf(surroundings, target);
     if (keys === undefined || (outcome !== 'Injected' && outcome !== 'Refused')) return [];
@@ -99,7 +99,7 @@ function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): 
   return (named.length > 0 ? named : annotations).map((key) => [{ of: 'Pod', field: 'annotation', key, value: null }]);
 }
 
-function keysOf({ injectorOf }: Surroundings, target: WebhookTarget | undefined): WebhookKeys | undefined {
+function keysOf({ injectorOf }: ExplanationInputs, target: WebhookTarget | undefined): WebhookKeys | undefined {
   const injector = target && injectorOf(target);
   return injector === undefined || 'unavailable' in injector ? undefined : injector.settings.keys;
 }

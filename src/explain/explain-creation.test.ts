@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { formatRoute } from '../routing/route.ts';
-import { explainCreation, type Surroundings } from './explain-creation.ts';
+import { explainCreation, type ExplanationInputs } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
 import {
   configuration,
@@ -26,7 +26,7 @@ const strict = surroundings([standard], {
 });
 
 describe('explainCreation', () => {
-  const table: [what: string, podCreation: PodCreation, cluster: Surroundings, outcome: string, reason: string][] = [
+  const table: [what: string, podCreation: PodCreation, cluster: ExplanationInputs, outcome: string, reason: string][] = [
     ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
     ['an unlabelled namespace', creation(), plain, 'NotInjected', 'NotSelected'],
     ['a pod that opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],

@@ -44,7 +44,7 @@ export interface CreationFinding {
 }
 
 /** The inputs, apart from the pod, that an explanation needs. */
-export interface Surroundings {
+export interface ExplanationInputs {
   /** The webhooks in the API server's call order (`podWebhooks`). */
   readonly webhooks: readonly PodWebhook[];
   /** Returns the loaded configuration of a webhook, or the reason why it is unavailable. */
@@ -57,7 +57,7 @@ export interface Surroundings {
  * Explains the creation of a pod step by step. Chooses webhooks as the API server does, and applies
  * each to the result of the previous webhook. For our webhooks, calls `decide` and `inject`.
  */
-export function explainCreation(creation: PodCreation, surroundings: Surroundings): CreationFinding {
+export function explainCreation(creation: PodCreation, surroundings: ExplanationInputs): CreationFinding {
   let pod = creation.pod;
   const findings: WebhookFinding[] = [];
   const injectedBy: string[] = [];
@@ -100,7 +100,7 @@ interface Answer {
   readonly pod?: JsonObject;
 }
 
-function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: Surroundings): Answer {
+function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: ExplanationInputs): Answer {
   const { webhookConfiguration, webhook, canary } = each;
   const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
   const target = isCanary ? canary.target : each.target;
@@ -128,7 +128,7 @@ function askOurs(
   target: WebhookTarget,
   { namespace }: PodCreation,
   pod: JsonObject,
-  { injectorOf }: Surroundings,
+  { injectorOf }: ExplanationInputs,
 ): OurAnswer {
   const named = `InjectorConfig ${target.injectorConfig} (configuration ${target.hash})`;
   const injector = injectorOf(target);

@@ -1,6 +1,6 @@
 import { durationMilliseconds } from '../api/duration.ts';
 import type { CanaryAnalysis, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { PodCounts, RolloutState } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutPodCounts, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { ObservedPod } from './observation.ts';
 
 /** The rules and times for judging pods. Times are in milliseconds since 1970. */
@@ -24,7 +24,7 @@ export function judgementOf(
 }
 
 /** Counts the pods of one revision. A failing pod does not count as ready. */
-export function countPods(pods: readonly ObservedPod[], judgement: Judgement): PodCounts {
+export function countPods(pods: readonly ObservedPod[], judgement: Judgement): RolloutPodCounts {
   const failing = pods.filter((pod) => isFailing(pod, judgement)).length;
   const ready = pods.filter((pod) => pod.ready && !isFailing(pod, judgement)).length;
   return { ready, failing, total: pods.length };
@@ -46,7 +46,7 @@ export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Jud
   return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now && at < Infinity));
 }
 
-type FailingShare = Pick<PodCounts, 'failing' | 'total'>;
+type FailingShare = Pick<RolloutPodCounts, 'failing' | 'total'>;
 /**
  * Returns a message if the share of failing canary pods exceeds the share of failing stable pods by
  * more than `maximumFailingPercent` percentage points, and undefined otherwise.

@@ -45,7 +45,7 @@ function small(type: GoType, fixed: boolean): unknown {
   if (type === istio.objectMetaType) return typed(istio.objectMetaType, { annotations: { a: 'b' } });
   if (([istio.containersType, istio.durationType, istio.meshConfigType] as readonly GoType[]).includes(type))
     return typed(type, null);
-  if (type === istio.messageType) return null;
+  if (type === istio.protoMessageType) return null;
   if (type.kind === 'map') return typed(type, { a: 'b' });
   if (type.name === 'time.Time') return functions.toDate?.invoke('2006', '2024');
   const scalars: Readonly<Record<string, unknown>> = { int: 2n, float64: 1.5, bool: true, interface: fixed ? 2n : '1' };

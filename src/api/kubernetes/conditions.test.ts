@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isTrue, mergeConditions, setCondition } from './conditions.ts';
+import { isConditionTrue, mergeConditions, setCondition } from './conditions.ts';
 
 const now = new Date('2026-02-03T04:05:06.789Z');
 const later = new Date('2026-03-03T04:05:06Z');
@@ -58,8 +58,8 @@ describe('mergeConditions', () => {
 describe('isTrue', () => {
   it('returns true only for status True', () => {
     const conditions = mergeConditions([], [ready, { ...ready, type: 'WebhookReady', status: 'Unknown' }], now);
-    const found = ['Ready', 'WebhookReady', 'Missing'].map((type) => isTrue(conditions, type));
+    const found = ['Ready', 'WebhookReady', 'Missing'].map((type) => isConditionTrue(conditions, type));
     assert.deepEqual(found, [true, false, false]);
-    assert.equal(isTrue(undefined, 'Ready'), false);
+    assert.equal(isConditionTrue(undefined, 'Ready'), false);
   });
 });

@@ -32,6 +32,6 @@ export function mergeConditions(
 }
 
 /** Reports whether the list contains a condition of this type with status True. */
-export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 }

@@ -95,7 +95,7 @@ export type RolloutState = z.output<typeof rolloutStatusSchema>;
 export type RolloutPhase = RolloutState['phase'];
 /** A revision and the hash of its configuration. */
 export type RolloutRevision = z.output<typeof rolloutRevision>;
-export type PodCounts = z.output<typeof pods>;
+export type RolloutPodCounts = z.output<typeof pods>;
 
 const reason = z.string().max(64).describe('The reason, as one CamelCase word.');
 const message = z.string().max(2048).describe('A human-readable message with details.');

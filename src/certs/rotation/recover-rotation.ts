@@ -4,7 +4,7 @@ import {
   isAccepted,
   rotationBundle,
   wasAccepted,
-  earliest,
+  earliestTime,
   latest,
   changeOf,
   type RetiringAuthority,
@@ -113,7 +113,7 @@ function adopt(state: RotationState, found: readonly BundleEntry[], until: Date,
   const adopted = new Map<string, RetiringAuthority>();
   for (const { fingerprint, pem, notAfter } of found) {
     if (!known.has(fingerprint) && notAfter > now && adopted.size < mostAdopted) {
-      adopted.set(fingerprint, { certificatePem: pem, retireAfter: earliest(notAfter, until) });
+      adopted.set(fingerprint, { certificatePem: pem, retireAfter: earliestTime(notAfter, until) });
     }
   }
   return [...adopted.values()];

@@ -1,5 +1,5 @@
 import { readCertificate } from '../read-certificate.ts';
-import { isAccepted, earliest, type AnsweredRequest, type RotationState } from './rotation-state.ts';
+import { isAccepted, earliestTime, type AnsweredRequest, type RotationState } from './rotation-state.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
 import type { CertifiedKey } from '../key-pair.ts';
 
@@ -44,7 +44,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
     isAccepted(current.certificatePem, authority.certificatePem, now);
   if (request?.target !== 'authority-force' || request.state === 'Done' || !isSwapped) return state;
   const latestEnd = new Date(now.getTime() + policy.confirmationPeriod);
-  const retiring = state.retiring.map((each) => ({ ...each, retireAfter: earliest(latestEnd, each.retireAfter) }));
+  const retiring = state.retiring.map((each) => ({ ...each, retireAfter: earliestTime(latestEnd, each.retireAfter) }));
   return { ...state, retiring };
 }
 

@@ -101,7 +101,7 @@ export function latest(first: Date, ...others: readonly (Date | undefined)[]): D
 }
 
 /** Returns the earliest of some times; ignores undefined. */
-export function earliest(first: Date, ...others: readonly (Date | undefined)[]): Date {
+export function earliestTime(first: Date, ...others: readonly (Date | undefined)[]): Date {
   return others.reduce<Date>((found, time) => (time !== undefined && time < found ? time : found), first);
 }
 

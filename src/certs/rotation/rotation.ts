@@ -7,7 +7,7 @@ import { recoverRotation } from './recover-rotation.ts';
 import {
   isAccepted,
   rotationBundle,
-  earliest,
+  earliestTime,
   latest,
   renewalTime,
   type AnsweredRequest,
@@ -166,7 +166,7 @@ export function deadlines(
   const horizon = new Date(now.getTime() + policy.leafDuration);
   const earliestPass = new Date(now.getTime() + 1000);
   return {
-    renewAt: earliest(horizon, ...renewals),
-    nextAt: latest(earliestPass, earliest(horizon, ...times.filter((time) => time !== undefined && time > now))),
+    renewAt: earliestTime(horizon, ...renewals),
+    nextAt: latest(earliestPass, earliestTime(horizon, ...times.filter((time) => time !== undefined && time > now))),
   };
 }

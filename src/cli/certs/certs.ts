@@ -6,7 +6,7 @@ import { patchCaBundle } from './patch-ca-bundle.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
 import { caBundlesOf } from '../../operator/webhooks/published-webhook.ts';
-import { observeCertificates, readConfigs, readConfigurations } from './read-certificates.ts';
+import { observeCertificates, readConfigs, readWebhookConfigurations } from './read-certificates.ts';
 import { certificateReport, type CertificateReport } from './certificate-report.ts';
 import { formatUntil, outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
@@ -48,7 +48,7 @@ function certsExportCommand(terminal: Terminal): Command {
     .action(async (name: string, options: ClusterOptions & { readonly output?: string }) => {
       const bundle = await withCluster(options, async (client) => {
         await readConfigs(client, [name]);
-        return joinBundle((await readConfigurations(client, name)).flatMap(caBundlesOf));
+        return joinBundle((await readWebhookConfigurations(client, name)).flatMap(caBundlesOf));
       });
       if (parseBundle(bundle).length === 0)
         throw new Error(`InjectorConfig ${name} has no webhook with a caBundle; see \`injector certs status\``);

@@ -38,7 +38,7 @@ export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: rea
 }
 
 /** Returns the webhook configurations of an InjectorConfig and of the tags that point to it. */
-export async function readConfigurations(
+export async function readWebhookConfigurations(
   client: Pick<ApiClient, 'listAll'>,
   name: string,
 ): Promise<KubernetesObject[]> {
@@ -58,7 +58,7 @@ export async function observeCertificates(
   now: Date,
 ): Promise<CertificateObservation> {
   const { name } = config.metadata;
-  const configurations = await readConfigurations(client, name);
+  const configurations = await readWebhookConfigurations(client, name);
   const where = known ?? operatorNamespace(configurations) ?? otherwise;
   const seen = { config, configurations, now };
   if (where === undefined) {

@@ -2,7 +2,7 @@ import { commandLine } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { Change } from '../../explain/changes.ts';
-import type { CreationFinding, Surroundings } from '../../explain/explain-creation.ts';
+import type { CreationFinding, ExplanationInputs } from '../../explain/explain-creation.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import type { PodCreation } from '../../explain/pod-creation.ts';
 import { objectAt } from '../../inject/objects/workload-kinds.ts';
@@ -23,7 +23,7 @@ export interface Cause {
 }
 
 /** Returns the causes of a missing or a double injection, the most certain cause first. */
-export function causesOf(creation: PodCreation, finding: CreationFinding, facts: Facts, around: Surroundings): Cause[] {
+export function causesOf(creation: PodCreation, finding: CreationFinding, facts: Facts, around: ExplanationInputs): Cause[] {
   if (finding.outcome === 'Injected') return injectedTwice(finding, facts);
   if (finding.reason !== 'NotSelected' && finding.reason !== 'NoWebhook') return [];
   const namespace = creation.namespace.labels;
@@ -60,7 +60,7 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
 export function whyWithoutWebhook(
   owner: InjectorConfig | RevisionTag | undefined,
   { health, injectorConfigs: configs }: Facts,
-  { webhooks }: Surroundings,
+  { webhooks }: ExplanationInputs,
 ): Required<Omit<Cause, 'changes'>> | undefined {
   if (owner === undefined) return undefined;
   const { kind, metadata, spec } = owner;

@@ -3,7 +3,7 @@ import { type Advice, adviseOn } from '../../explain/advice.ts';
 import {
   type CreationOutcome,
   explainCreation,
-  type Surroundings,
+  type ExplanationInputs,
   type WebhookFinding,
 } from '../../explain/explain-creation.ts';
 import type { Creator } from '../../explain/pod-creation.ts';
@@ -52,7 +52,7 @@ export interface CheckReport {
 export function checkSubject(
   subject: Subject,
   facts: Facts,
-  surroundings: Surroundings,
+  surroundings: ExplanationInputs,
   { creator, dryRun }: { readonly creator?: Creator; readonly dryRun?: DryRunAnswer } = {},
 ): CheckReport {
   const { kind, namespace, name, stored } = subject;

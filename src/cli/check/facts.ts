@@ -6,7 +6,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { namespaceNameLabel } from '../../api/kubernetes/system-namespaces.ts';
 import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
-import type { Surroundings } from '../../explain/explain-creation.ts';
+import type { ExplanationInputs } from '../../explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { ConfigurationRef } from '../../routing/route.ts';
@@ -32,14 +32,14 @@ export interface Facts {
 }
 
 /** Converts facts for the explain engine. Each configuration is loaded once, on first use. */
-export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configurations' | 'filesOf'>): Surroundings {
+export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configurations' | 'filesOf'>): ExplanationInputs {
   const loaded = new Map<string, Injector | { unavailable: string }>();
   return {
     webhooks: podWebhooks(configurations),
     getsCanary: ({ tag, threshold }, pod, namespace) =>
       getsCanary(rankOf(tag, workloadOfPod(pod, namespace)), threshold),
     injectorOf: (target) => {
-      const key = keyOf(target);
+      const key = targetKey(target);
       const injector = loaded.get(key) ?? load(filesOf(target));
       loaded.set(key, injector);
       return injector;
@@ -47,7 +47,7 @@ export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configu
   };
 }
 
-export function keyOf({ injectorConfig, hash }: ConfigurationRef): string {
+export function targetKey({ injectorConfig, hash }: ConfigurationRef): string {
   return `${injectorConfig}.${hash}`;
 }
 

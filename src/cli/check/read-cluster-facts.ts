@@ -11,7 +11,7 @@ import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
-import { keyOf, type Facts, type FoundFiles } from './facts.ts';
+import { targetKey, type Facts, type FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 
@@ -51,14 +51,14 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
 export async function readConfigurations(client: Reader, configurations: Facts['configurations']) {
   const webhooks = podWebhooks(configurations);
   const targets = webhooks.flatMap(({ target, canary }) => [target ?? [], canary?.target ?? []].flat());
-  const distinct = new Map(targets.map((target) => [keyOf(target), target]));
-  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readFiles(client, target)] as const;
+  const distinct = new Map(targets.map((target) => [targetKey(target), target]));
+  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readConfigurationFiles(client, target)] as const;
   const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
-  return (target: WebhookTarget): FoundFiles => files.get(keyOf(target)) ?? { unavailable: 'it was not read' };
+  return (target: WebhookTarget): FoundFiles => files.get(targetKey(target)) ?? { unavailable: 'it was not read' };
 }
 
 /** Finds the immutable ConfigMap of a configuration by name, or by labels without a namespace. */
-export async function readFiles(
+export async function readConfigurationFiles(
   client: Reader,
   { injectorConfig, hash, namespace }: WebhookTarget,
 ): Promise<FoundFiles> {

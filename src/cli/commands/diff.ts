@@ -10,7 +10,7 @@ import {
   compareAll,
   diffCluster,
   followsFamily,
-  publishedConfiguration,
+  publishedInjector,
   readReferencedTexts,
 } from '../diff/cluster-diff.ts';
 import { choose, type FileConfiguration, loadConfigurations, named, readObjectsAt } from '../diff/configurations.ts';
@@ -123,7 +123,7 @@ async function clusterReport(
       {
         ...request,
         to: `revision ${revision}`,
-        after: async (facts) => followsFamily(await publishedConfiguration(client, facts, revision)),
+        after: async (facts) => followsFamily(await publishedInjector(client, facts, revision)),
       },
       terminal,
     );

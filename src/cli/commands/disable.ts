@@ -6,7 +6,7 @@ import { ApiError, ignoreNotFound } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { messageOf } from '../files.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
-import { type Change, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
+import { type SwitchChange, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
@@ -69,7 +69,7 @@ const success = 'new pods now start without these injectors; `injector enable` w
 const failure =
   'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods';
 
-async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<Change> {
+async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
   if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: already paused` };
   if (isDryRun) return { line: `${what}: would be paused` };
@@ -77,13 +77,13 @@ async function pause(client: ApiClient, config: KubernetesObject, isDryRun: bool
   return attempt(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
 }
 
-export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Change> {
+export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
   const what = `MutatingWebhookConfiguration ${webhook.metadata.name ?? ''}`;
   if (isDryRun) return { line: `${what}: would be deleted` };
   return attempt(what, 'deleted', () => client.delete(webhook).catch(ignoreNotFound));
 }
 
-async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<Change> {
+async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<SwitchChange> {
   try {
     await act();
     return { line: `${what}: ${done}` };
@@ -96,8 +96,8 @@ async function attempt(what: string, done: string, act: () => Promise<unknown>):
 export async function leftovers(
   client: ApiClient,
   isSelected: (webhook: KubernetesObject) => boolean,
-): Promise<Change[]> {
-  const changes: Change[] = [];
+): Promise<SwitchChange[]> {
+  const changes: SwitchChange[] = [];
   for (let check = 1; ; check += 1) {
     const left = (await switchTargets(client, { all: true })).webhooks.filter(isSelected);
     if (left.length === 0) return changes;
@@ -108,7 +108,7 @@ export async function leftovers(
   }
 }
 
-function stillThere({ metadata }: KubernetesObject): Change {
+function stillThere({ metadata }: KubernetesObject): SwitchChange {
   const holders = metadata.finalizers ?? [];
   const why = holders.length === 0 ? 'another client restores it' : `it has the finalizers ${holders.join(', ')}`;
   return { line: `MutatingWebhookConfiguration ${metadata.name ?? ''}: still there: ${why}`, failed: true };

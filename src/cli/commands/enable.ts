@@ -6,7 +6,7 @@ import { tagWebhookConfiguration } from '../../api/names.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
-import { revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
+import { storedRevision, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
@@ -49,7 +49,7 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
     configs.map((config) => resume(client, config, options.dryRun === true, terminal)),
   );
   if (options.dryRun === true || options.timeout === 0) return true;
-  const revisions = new Set(expected.map(revisionOf));
+  const revisions = new Set(expected.map(storedRevision));
   const tags = await listWhereKnown(client, revisionTags);
   const tagged = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
   return untilReady(client, [...expected, ...tagged], options.timeout, terminal);

@@ -4,7 +4,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
 import { mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { poll } from '../install/until-available.ts';
-import { type Change, listHoldPolicies, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
+import { type SwitchChange, listHoldPolicies, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
@@ -38,7 +38,7 @@ async function release(client: ApiClient, options: ReleaseOptions, terminal: Ter
   return changes.every(({ failed }) => failed !== true);
 }
 
-async function releaseSelected(client: ApiClient, options: ReleaseOptions, isDryRun: boolean): Promise<Change[]> {
+async function releaseSelected(client: ApiClient, options: ReleaseOptions, isDryRun: boolean): Promise<SwitchChange[]> {
   const { webhooks, isSelected } = await switchTargets(client, options);
   const names = webhooks.map(nameOf);
   // The policies stay: the injectors remain in operation, and hold new pods if they must.
@@ -46,7 +46,7 @@ async function releaseSelected(client: ApiClient, options: ReleaseOptions, isDry
 }
 
 /** Lets the API server's garbage collection delete the webhooks, then releases their pods. */
-async function releaseOwned(client: ApiClient, owner: string, isDryRun: boolean): Promise<Change[]> {
+async function releaseOwned(client: ApiClient, owner: string, isDryRun: boolean): Promise<SwitchChange[]> {
   const isOwned = ({ metadata }: KubernetesObject): boolean =>
     metadata.ownerReferences?.some(({ name }) => name === owner) === true;
   const owned = async (): Promise<KubernetesObject[]> =>

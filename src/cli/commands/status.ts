@@ -15,7 +15,8 @@ import { tellHealth } from '../report/tell-health.ts';
 import { type Installation, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
-import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
+import type { PodCounts } from '../../operator/usage/judge-pod.ts';
+import { noCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -74,14 +75,14 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
       .sort()
       .map((name) => {
         const revision = revisions.get(name);
-        const counts = usage.injectorConfigs.get(name) ?? noPods;
+        const counts = usage.injectorConfigs.get(name) ?? noCounts;
         return { name, ...(revision === undefined ? {} : { revision }), ...counts };
       })
       .filter(isShown),
     tags: tags
       .map((tag) => {
         const { name } = tag.metadata;
-        return { name, ...standingOf(tag), ...(usage.tags.get(name) ?? noPods) };
+        return { name, ...standingOf(tag), ...(usage.tags.get(name) ?? noCounts) };
       })
       .sort(byName)
       .filter(isShown),
@@ -90,7 +91,7 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
       .sort(byName)
       .filter(isShown),
     workloads: usage.workloads.filter(isShown),
-    total: [...usage.namespaces.values()].reduce(sum, noPods),
+    total: [...usage.namespaces.values()].reduce(sum, noCounts),
   };
 }
 

@@ -2,7 +2,7 @@ import { type Argument, Command, type Option } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { injectorConfigs, namespaces, revisionTags } from '../../operator/cluster-view.ts';
 import { type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { revisionOf } from '../kill-switch/switch-targets.ts';
+import { storedRevision } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** How long to wait for the names from the cluster, in milliseconds. */
@@ -12,7 +12,7 @@ const nameOf = ({ metadata }: KubernetesObject): string => metadata.name ?? '';
 /** Arguments and options whose values are names of objects; `name` is an InjectorConfig. */
 const liveNames = new Map([
   ['tag', [revisionTags, nameOf]],
-  ['revision', [injectorConfigs, revisionOf]],
+  ['revision', [injectorConfigs, storedRevision]],
   ['name', [injectorConfigs, nameOf]],
   ['namespace', [namespaces, nameOf]],
 ] as const);

@@ -12,7 +12,7 @@ import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy
 import { configurationReferences } from '../../manifests/configuration-references.ts';
 import type { ReferencedTexts } from '../../manifests/configuration-files.ts';
 import { type Facts, load, surroundingsOf } from '../check/facts.ts';
-import { readClusterFacts, readConfigurations, readFiles } from '../check/read-cluster-facts.ts';
+import { readClusterFacts, readConfigurations, readConfigurationFiles } from '../check/read-cluster-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
@@ -138,7 +138,7 @@ async function readInjectors(
   for (const entry of [...entries].slice(0, mostConfigurations)) {
     const [name, hash] = [entry.slice(0, -9), entry.slice(-8)] as const;
     const target = targetOf(facts, name, hash);
-    const injector = load(await readFiles(client, target));
+    const injector = load(await readConfigurationFiles(client, target));
     if (!('unavailable' in injector)) injectors.set(entry, { name, hash, injector });
   }
   return injectors;
@@ -154,7 +154,7 @@ function targetOf({ configurations }: Facts, injectorConfig: string, hash: strin
 const mostConfigurations = 200;
 
 /** Returns the published configuration of a revision. @throws UsageError */
-export async function publishedConfiguration(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
+export async function publishedInjector(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
   const config = configOfRevision({ configs: facts.injectorConfigs }, revision);
   if (config === undefined) {
     const isTag = facts.revisionTags.find(({ metadata }) => metadata.name === revision);
@@ -167,7 +167,7 @@ export async function publishedConfiguration(client: Reader, facts: Facts, revis
   const { name } = config.metadata;
   const hash = config.status?.config?.hash;
   if (hash === undefined) throw new Error(`InjectorConfig ${name} has no published configuration; see its conditions`);
-  const injector = load(await readFiles(client, targetOf(facts, name, hash)));
+  const injector = load(await readConfigurationFiles(client, targetOf(facts, name, hash)));
   if ('unavailable' in injector) throw new Error(`InjectorConfig ${name}: ${injector.unavailable}`);
   return { name, hash, injector };
 }

@@ -1,6 +1,6 @@
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { explainCreation, type Surroundings } from '../../explain/explain-creation.ts';
+import { explainCreation, type ExplanationInputs } from '../../explain/explain-creation.ts';
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import { containerDefaults } from '../../explain/limit-range.ts';
 import { podChanges } from '../../explain/pod-changes.ts';
@@ -30,7 +30,7 @@ export interface InjectorPair {
 
 /** The inputs of a comparison, apart from the workload. */
 export interface DiffFacts {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ExplanationInputs;
   readonly namespaces: ReadonlyMap<string, KubernetesObject>;
   readonly limitRanges: readonly KubernetesObject[];
   readonly nodes: readonly NodeFacts[];

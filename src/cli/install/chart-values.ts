@@ -1,10 +1,10 @@
 import { isPlainMap } from '../../template/value-kind.ts';
 
 /** The values of a chart: JSON, with integers of `--set` as bigint so that no digit is lost. */
-export type Values = Record<string, unknown>;
+export type ChartValues = Record<string, unknown>;
 
 /** Merges maps by key, as helm does. If `dropsNulls` is true, null removes a key of `base`. */
-export function mergeValues(base: Values, over: Values, dropsNulls = false): Values {
+export function mergeValues(base: ChartValues, over: ChartValues, dropsNulls = false): ChartValues {
   const known = new Map(Object.entries(base));
   const merged = Object.entries(over).flatMap(([key, value]): [string, unknown][] => {
     const old = known.get(key);
@@ -20,7 +20,7 @@ const list = /\{((?:\\[^]|[^\\}])*)\}(?:,|$)/y;
 const single = /((?:\\[^]|[^\\,])*)(?:,|$)/y;
 
 /** Applies a `--set` in helm's syntax: `a.b=c,d[0]=e,f={g,h}`. @throws Error for invalid syntax */
-export function setValues(values: Values, text: string): Values {
+export function setValues(values: ChartValues, text: string): ChartValues {
   let result: unknown = values;
   let at = 0;
   const take = (pattern: RegExp): string[] => {
@@ -46,7 +46,7 @@ export function setValues(values: Values, text: string): Values {
     }
     result = put(result, path, isList ? items.map(typed) : typed(value));
   }
-  return result as Values;
+  return result as ChartValues;
 }
 
 function unescape(text: string): string {

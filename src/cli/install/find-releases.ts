@@ -95,6 +95,6 @@ function chartOfRecord({ data }: KubernetesObject): string | undefined {
 }
 
 /** Formats `Kind namespace/name`. */
-export function nameOf({ kind, metadata: { namespace, name = '' } }: KubernetesObject): string {
+export function releaseName({ kind, metadata: { namespace, name = '' } }: KubernetesObject): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }

@@ -16,14 +16,14 @@ import { messageOf, readNamedFile } from '../files.ts';
 import { parseSeconds } from '../option-values.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { readChart } from './chart-files.ts';
-import { mergeValues, setValues, type Values } from './chart-values.ts';
+import { mergeValues, setValues, type ChartValues } from './chart-values.ts';
 import {
   chartLabel,
   chartName,
   findReleases,
   installer,
   type InstalledRelease,
-  nameOf,
+  releaseName,
   operatorClassOf,
   releaseAnnotations,
 } from './find-releases.ts';
@@ -68,8 +68,8 @@ export function installCommand(terminal: Terminal): Command {
     });
 }
 
-async function readValues({ values: files, set }: InstallOptions, terminal: Terminal): Promise<Values> {
-  let values: Values = {};
+async function readValues({ values: files, set }: InstallOptions, terminal: Terminal): Promise<ChartValues> {
+  let values: ChartValues = {};
   for (const [option, text] of [
     ...files.map((file) => ['--values', file] as const),
     ...set.map((each) => ['--set', each] as const),
@@ -87,7 +87,7 @@ async function readValues({ values: files, set }: InstallOptions, terminal: Term
 }
 
 /** Renders the objects, the namespace first, with annotations that name the release. */
-function render(namespace: string, name: string, values: Values) {
+function render(namespace: string, name: string, values: ChartValues) {
   const { objects, version, notes } = renderChart(readChart(), { name, namespace, service: installer }, values);
   const annotations = { [releaseAnnotations.release]: `${namespace}/${name}`, [releaseAnnotations.version]: version };
   const labels = { [labelNames.managedBy]: installer, [chartLabel]: `${chartName}-${version}` };
@@ -102,7 +102,7 @@ function render(namespace: string, name: string, values: Values) {
 async function install(
   client: ApiClient,
   { namespace, timeout, dryRun = false, takeOwnership = false }: InstallOptions,
-  values: Values,
+  values: ChartValues,
   terminal: Terminal,
 ): Promise<boolean> {
   const say = (line: string): void => terminal.error(line);
@@ -118,13 +118,13 @@ async function install(
     const lacksNamespace = dryRun && home === undefined && object.metadata.namespace === namespace;
     const outcome = lacksNamespace ? 'created' : await apply(client, object, { dryRun, takeOwnership });
     const tried = lacksNamespace ? ' (not checked: its namespace does not exist)' : '';
-    terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}`);
+    terminal.out(`${releaseName(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}`);
     if (!dryRun && object.kind === 'CustomResourceDefinition') await untilEstablished(client, object);
   }
-  const kept = new Set(objects.map(nameOf));
-  const obsolete = (present?.objects ?? []).filter((each) => each.kind !== 'Namespace' && !kept.has(nameOf(each)));
+  const kept = new Set(objects.map(releaseName));
+  const obsolete = (present?.objects ?? []).filter((each) => each.kind !== 'Namespace' && !kept.has(releaseName(each)));
   if (dryRun) {
-    for (const object of obsolete) terminal.out(`${nameOf(object)}: would be deleted`);
+    for (const object of obsolete) terminal.out(`${releaseName(object)}: would be deleted`);
     return true;
   }
   const deployments = timeout === 0 ? [] : objects.filter(({ kind }) => kind === 'Deployment');
@@ -140,7 +140,7 @@ async function install(
     // Orphan the webhooks that this object owns, so that they are not deleted with this object.
     const isOwner = object.kind === 'MutatingWebhookConfiguration';
     await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
-    terminal.out(`${nameOf(object)}: deleted`);
+    terminal.out(`${releaseName(object)}: deleted`);
   }
   const state = timeout === 0 ? 'was applied to' : 'runs in';
   terminal.out(['', ...notes.trim().split('\n'), '', `${chartName} ${version} ${state} namespace ${namespace}`]);
@@ -192,7 +192,7 @@ async function apply(
     return isDeepStrictEqual(before, after) ? 'unchanged' : 'configured';
   } catch (error) {
     const advice = isConflict(error) && !force ? '; use --take-ownership to take over these fields' : '';
-    throw new Error(`${nameOf(object)}: ${messageOf(error)}${advice}`, { cause: error });
+    throw new Error(`${releaseName(object)}: ${messageOf(error)}${advice}`, { cause: error });
   }
 }
 

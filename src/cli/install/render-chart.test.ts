@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readChart } from './chart-files.ts';
-import { mergeValues, setValues, type Values } from './chart-values.ts';
+import { mergeValues, setValues, type ChartValues } from './chart-values.ts';
 import { renderChart } from './render-chart.ts';
 
 const release = { name: 'injector', namespace: 'system', service: 'Helm' };
 
 describe('install: values', () => {
-  const sets: [text: string, expected: Values | RegExp][] = [
+  const sets: [text: string, expected: ChartValues | RegExp][] = [
     ['a=1,b.c=x,d[1]=y,e={f,2,null}', { a: 1n, b: { c: 'x' }, d: [null, 'y'], e: ['f', 2n, null] }],
     ['a=TRUE,b=null,c=0,d=007,e=1.5,f=-3,g=', { a: true, b: null, c: 0n, d: '007', e: '1.5', f: -3n, g: '' }],
     ['a=9223372036854775807,b=9223372036854775808', { a: 9223372036854775807n, b: '9223372036854775808' }],
@@ -32,7 +32,7 @@ describe('install: values', () => {
   });
 
   // scripts/baseline.ts compares the results with helm.
-  const refusals: [values: Values, problem: RegExp][] = [
+  const refusals: [values: ChartValues, problem: RegExp][] = [
     [
       { mode: 'both', replicas: 2 },
       /^mode: the chart requires enum \["split","all"\]; replicas: the chart has no such value; existing names: .*, mode, /,

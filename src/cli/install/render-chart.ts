@@ -16,7 +16,7 @@ import type { GoMethod, StructType } from '../../template/go-type.ts';
 import { compileTemplate, type Template } from '../../template/template.ts';
 import { property, typed } from '../../template/typed-value.ts';
 import type { ChartFiles } from './chart-files.ts';
-import { mergeValues, type Values } from './chart-values.ts';
+import { mergeValues, type ChartValues } from './chart-values.ts';
 import { schemaMistakes, type Schema } from './values-schema.ts';
 
 /** The values of `.Release` in templates. */
@@ -66,10 +66,10 @@ const filesType: StructType = {
  * @throws ConfigurationError for values that violate the schema, TemplateError for a failing
  *   template
  */
-export function renderChart(files: ChartFiles, release: Release, userValues: Values): RenderedChart {
+export function renderChart(files: ChartFiles, release: Release, userValues: ChartValues): RenderedChart {
   const text = (name: string): string => files[name] ?? '';
   const chart = parseYaml(text('Chart.yaml')) as { name: string; version: string; appVersion: string };
-  const values = mergeValues(parseYaml(text('values.yaml')) as Values, userValues, true);
+  const values = mergeValues(parseYaml(text('values.yaml')) as ChartValues, userValues, true);
   const mistakes = schemaMistakes(decodeJson(text('values.schema.json')) as Schema, values);
   if (mistakes.length > 0) throw new ConfigurationError('values', mistakes.join('; '));
   // Replaces files/crds, which scripts/generate.ts writes.

@@ -18,8 +18,8 @@ import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { listWhereKnown, readInstallation } from '../usage/installation.ts';
 import { isAlive } from '../usage/operator-health.ts';
 import { readUsage } from '../usage/read-usage.ts';
-import { findReleases, type InstalledRelease, nameOf } from './find-releases.ts';
-import { poll, podsOf } from './until-available.ts';
+import { findReleases, type InstalledRelease, releaseName } from './find-releases.ts';
+import { poll, podsOfDeployment } from './until-available.ts';
 
 interface UninstallOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -80,7 +80,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   if (isRunning) await poll(Math.min(timeout, waitSeconds), async () => !(await remains.resources()).some(isDeleting));
   const deployments = objects.filter(({ kind }) => kind === 'Deployment');
   await remains.remove(deployments);
-  const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOf(client, each)))).flat();
+  const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOfDeployment(client, each)))).flat();
   const hasEnded = await poll(timeout, async () => (await podsLeft()).length === 0);
   if (!hasEnded)
     terminal.error(`the pods of the operator have not ended after ${timeout} s: objects that they write now remain`);
@@ -123,7 +123,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
       await client.delete(object).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
-      terminal.out(`${nameOf(object)}: deleted`);
+      terminal.out(`${releaseName(object)}: deleted`);
     }
   };
   const resources = (): Promise<KubernetesObject[]> => list([kinds.revisionTags, kinds.injectorConfigs]);
@@ -153,7 +153,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
         const { resourceVersion, finalizers = [] } = object.metadata;
         const left = finalizers.filter((each) => each !== finalizer);
         await client.patch(object, 'merge', { metadata: { finalizers: left, resourceVersion } });
-        terminal.out(`${nameOf(object)}: finalizer removed`);
+        terminal.out(`${releaseName(object)}: finalizer removed`);
       }
     },
   };

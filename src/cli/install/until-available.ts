@@ -4,7 +4,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import { pods } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
-import { nameOf } from './find-releases.ts';
+import { releaseName } from './find-releases.ts';
 
 interface Deployment extends KubernetesObject {
   spec: { replicas?: number; selector: { matchLabels: Record<string, string> } };
@@ -47,7 +47,7 @@ export function untilAvailable(
     const isSeen = observedGeneration >= (live.metadata.generation ?? 0);
     const isAvailable = isSeen && Math.min(updatedReplicas, availableReplicas) >= replicas;
     const obstacles = isAvailable ? [] : await obstaclesOf(client, live);
-    const line = [`${nameOf(live)}: ${availableReplicas} of ${replicas} available`, ...obstacles].join('; ');
+    const line = [`${releaseName(live)}: ${availableReplicas} of ${replicas} available`, ...obstacles].join('; ');
     if (isAvailable) terminal.out(line);
     else if (line !== printed) terminal.error(line);
     printed = line;
@@ -56,7 +56,7 @@ export function untilAvailable(
 }
 
 /** Returns the pods that a Deployment selects. */
-export async function podsOf(client: ApiClient, { metadata, spec }: KubernetesObject): Promise<KubernetesObject[]> {
+export async function podsOfDeployment(client: ApiClient, { metadata, spec }: KubernetesObject): Promise<KubernetesObject[]> {
   const labels = Object.entries((spec as Deployment['spec']).selector.matchLabels);
   const labelSelector = labels.map((label) => label.join('=')).join(',');
   return (await client.listAll(pods, { namespace: metadata.namespace, labelSelector })).items;
@@ -64,7 +64,7 @@ export async function podsOf(client: ApiClient, { metadata, spec }: KubernetesOb
 
 /** Returns the reasons why a Deployment and its pods are not ready, without duplicates. */
 async function obstaclesOf(client: ApiClient, deployment: Deployment): Promise<string[]> {
-  const statuses = (await podsOf(client, deployment)).map(({ status = {} }) => status as PodStatus);
+  const statuses = (await podsOfDeployment(client, deployment)).map(({ status = {} }) => status as PodStatus);
   const conditions = [
     ...(deployment.status?.conditions ?? []),
     ...statuses.flatMap((status) => status.conditions ?? []),

@@ -12,7 +12,7 @@ import { plural } from '../report/write-report.ts';
 import { listWhereKnown } from '../usage/installation.ts';
 
 /** A change of one object, or of several pods. */
-export interface Change {
+export interface SwitchChange {
   readonly line: string;
   readonly failed?: true;
 }
@@ -45,7 +45,7 @@ export async function releaseHeldPods(
   client: ApiClient,
   { isAll, isSelected, names, keepsPolicies = false, wereDeleted = false }: ReleasedWebhooks,
   isDryRun: boolean,
-): Promise<Change[]> {
+): Promise<SwitchChange[]> {
   const all = await listHoldPolicies(client);
   const policies = all.filter((each) => each.kind === 'MutatingAdmissionPolicy' && (isAll || isSelected(each)));
   const selected = new Set([...names, ...policies.map(({ metadata }) => metadata.name ?? '')]);
@@ -61,7 +61,7 @@ export async function releaseHeldPods(
     const lines = deleted.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}: would be deleted`);
     return [...lines, `${plural(held, 'held pod')}: would be released`].map((line) => ({ line }));
   }
-  const changes: Change[] = [];
+  const changes: SwitchChange[] = [];
   for (const object of deleted) {
     const what = `${object.kind} ${object.metadata.name ?? ''}`;
     try {
@@ -75,7 +75,7 @@ export async function releaseHeldPods(
 }
 
 /** Removes the gates from pods, until no more pods appear. */
-async function releaseAll(client: ApiClient, isReleased: (gate: string) => boolean): Promise<Change[]> {
+async function releaseAll(client: ApiClient, isReleased: (gate: string) => boolean): Promise<SwitchChange[]> {
   const began = Date.now();
   let released = 0;
   let failure = '';

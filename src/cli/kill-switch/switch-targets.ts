@@ -38,14 +38,14 @@ export async function switchTargets(
   const { items } = await client.listAll(mutatingWebhooks);
   const webhooks = items.filter((webhook) => isOurs(webhook, configs));
   if (all === true) return { configs, webhooks, isSelected: () => true, notes: [] };
-  const known = new Set([...configs.map(revisionOf), ...webhooks.flatMap((webhook) => revisionIn(webhook) ?? [])]);
+  const known = new Set([...configs.map(storedRevision), ...webhooks.flatMap((webhook) => revisionIn(webhook) ?? [])]);
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
     const tags = tagNotes(webhooks, unknown).map((note) => `; ${note}`);
     const what = `--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}`;
     throw new UsageError(`${what}; ${namesThere(unknown[0] ?? '', known)}${tags.join('')}`);
   }
-  const chosen = configs.filter((config) => revisions.includes(revisionOf(config)));
+  const chosen = configs.filter((config) => revisions.includes(storedRevision(config)));
   const names = new Set(chosen.map(({ metadata }) => metadata.name ?? ''));
   const isSelected = (webhook: KubernetesObject): boolean => isOfAny(webhook, names, revisions);
   const others = webhooks.filter((webhook) => !isSelected(webhook));
@@ -69,7 +69,7 @@ export function checkSelection({ revision = [], all }: SwitchSelection): void {
 }
 
 /** Returns the revision of a stored InjectorConfig. */
-export function revisionOf({ metadata, spec }: KubernetesObject): string {
+export function storedRevision({ metadata, spec }: KubernetesObject): string {
   return (spec as { revision?: string } | undefined)?.revision ?? metadata.name ?? '';
 }
 

@@ -23,7 +23,7 @@ import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { type ConfigurationReference, configurationReferences } from '../../manifests/configuration-references.ts';
 import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
-import { fieldPath, type FieldPath, type Position, SourcePlaces } from './positions.ts';
+import { fieldPath, type SourcePath, type Position, SourcePlaces } from './positions.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { messageOf } from '../files.ts';
 import type { NamedText } from '../read-folder.ts';
@@ -44,7 +44,7 @@ interface SourceObject {
   readonly named: string;
   readonly places: SourcePlaces;
   /** The fields that lead to the object, if it is an item of a List. */
-  readonly path: FieldPath;
+  readonly path: SourcePath;
 }
 
 /** The result of checking files. */
@@ -129,7 +129,7 @@ function readObjects({ name, text }: NamedText, findings: PlacedFinding[]): Sour
   });
 }
 
-function objectsIn(value: unknown, places: SourcePlaces, path: FieldPath): SourceObject[] {
+function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): SourceObject[] {
   if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') return [];
   const items = listItems(value);
   if (items !== undefined) return items.flatMap((item, index) => objectsIn(item, places, [...path, 'items', index]));

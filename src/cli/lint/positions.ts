@@ -10,7 +10,7 @@ export interface Position {
 
 type Place = (line: number, column: number) => Position;
 /** The names and indexes that lead to a field. */
-export type FieldPath = readonly (string | number)[];
+export type SourcePath = readonly (string | number)[];
 
 /** A YAML document of a file, or of a text inside a file, with the places of its fields. */
 export class SourcePlaces {
@@ -39,12 +39,12 @@ export class SourcePlaces {
     return new SourcePlaces(parseDocument(text, { ...yamlOptions, lineCounter }), lineCounter, text, place);
   }
 
-  has(path: FieldPath): boolean {
+  has(path: SourcePath): boolean {
     return this.#document.hasIn(path);
   }
 
   /** Returns the place of a field, or of the nearest field around it. */
-  find(path: FieldPath): Position {
+  find(path: SourcePath): Position {
     for (let depth = path.length; depth > 0; depth -= 1) {
       const start = this.#startOf(path.slice(0, depth));
       if (start !== undefined) return this.#at(start);
@@ -53,7 +53,7 @@ export class SourcePlaces {
   }
 
   /** Returns a function that maps positions in the text of a field to the file. */
-  inside(path: FieldPath): Place {
+  inside(path: SourcePath): Place {
     const node: unknown = this.#document.getIn(path, true);
     if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return () => this.find(path);
     const header = this.#lines.linePos(node.range[0]).line;
@@ -68,7 +68,7 @@ export class SourcePlaces {
   }
 
   /** Reads the text of a field as a YAML document. */
-  document(path: FieldPath): SourcePlaces {
+  document(path: SourcePath): SourcePlaces {
     const text: unknown = this.#document.getIn(path);
     return SourcePlaces.of(typeof text === 'string' ? text : '', this.inside(path));
   }
@@ -79,7 +79,7 @@ export class SourcePlaces {
   }
 
   /** Returns the offset of the field's name, or of the item of a list. */
-  #startOf(path: FieldPath): number | undefined {
+  #startOf(path: SourcePath): number | undefined {
     const parent: unknown = path.length === 1 ? this.#document.contents : this.#document.getIn(path.slice(0, -1), true);
     const name = path.at(-1);
     const pair = isMap(parent) ? parent.items.find(({ key }) => isScalar(key) && key.value === name) : undefined;
@@ -89,7 +89,7 @@ export class SourcePlaces {
 }
 
 /** Splits `spec.webhook.keys[0].name` into names and indexes. */
-export function fieldPath(field: string): FieldPath {
+export function fieldPath(field: string): SourcePath {
   const parts = field.split(/[.[\]]/).filter((part) => part !== '');
   return parts.map((part) => (/^\d{1,6}$/.test(part) ? Number(part) : part));
 }

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lintRules } from '../../explain/lint/rules.ts';
-import { version } from '../version.ts';
+import { programVersion } from '../version.ts';
 import type { PlacedFinding } from './lint-files.ts';
 
 const home = 'https://github.com/sidecar-injector/sidecar-injector';
@@ -40,7 +40,7 @@ export function sarifLog(findings: readonly PlacedFinding[]): object {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'injector lint', semanticVersion: version, informationUri: home, rules } },
+        tool: { driver: { name: 'injector lint', semanticVersion: programVersion, informationUri: home, rules } },
         columnKind: 'utf16CodeUnits',
         results,
       },

@@ -11,7 +11,7 @@ import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts'
 import { trialMetrics } from '../../server/trial/trial-metrics.ts';
 import { youngCollector } from '../heap-bounds.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
-import { version } from '../version.ts';
+import { programVersion } from '../version.ts';
 import { createControllingPart } from './controlling-part.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import { prometheusOperatorMetrics } from './operator-metrics.ts';
@@ -32,7 +32,7 @@ export async function startOperator(
 ): Promise<OperatorProcess> {
   const { role } = options;
   const identity = options.identity ?? process.env['POD_NAME'] ?? defaultIdentity();
-  const client = new ApiClient(kubeConfig, { userAgent: `injector/${version} (${role} ${identity})` });
+  const client = new ApiClient(kubeConfig, { userAgent: `injector/${programVersion} (${role} ${identity})` });
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = prometheusOperatorMetrics(registry);
@@ -74,7 +74,7 @@ export async function startOperator(
     throw error;
   }
   serving?.start();
-  logger.info('started', { version, role, identity, namespace, apiServer: client.server });
+  logger.info('started', { version: programVersion, role, identity, namespace, apiServer: client.server });
   return { stop };
 }
 

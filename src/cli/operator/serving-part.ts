@@ -18,7 +18,7 @@ import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/healt
 import { validateRoute } from '../../server/admission/validate-route.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { measuredWorker } from '../../server/worker/worker-metrics.ts';
-import { version } from '../version.ts';
+import { programVersion } from '../version.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
@@ -44,7 +44,7 @@ export function createServingPart(
     identity,
     instance: randomBytes(4).toString('hex'),
     timeScale,
-    version,
+    version: programVersion,
     serves: () => replica.serves(),
     shadow: () => comparisons.reports(),
     failures: () => failed.list(),

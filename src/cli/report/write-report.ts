@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { Document, visit } from 'yaml';
 import { escapeYaml, jsonText, printable } from '../../api/printable-text.ts';
 import type { Terminal } from '../terminal.ts';
-import type { PodCounts } from '../usage/usage-report.ts';
+import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { oneLine, wrap } from '../rollout/wrap.ts';
 
 const formats = ['table', 'json', 'yaml'] as const;

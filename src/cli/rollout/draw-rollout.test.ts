@@ -10,7 +10,7 @@ import {
 } from '../testdata/rollout-tag.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { ready } from '../testdata/revision-cluster.ts';
-import { drawRollout, duration } from './draw-rollout.ts';
+import { drawRollout, shortDuration } from './draw-rollout.ts';
 import { rolloutLine } from './rollout-lines.ts';
 
 const now = new Date('2026-01-01T01:03:05Z');
@@ -133,7 +133,7 @@ describe('drawRollout', () => {
   });
 
   it('formats durations in the two largest units', () => {
-    assert.deepEqual([-5, 59_999, 185_000, 3_785_000].map(duration), ['0s', '59s', '3m05s', '1h03m']);
+    assert.deepEqual([-5, 59_999, 185_000, 3_785_000].map(shortDuration), ['0s', '59s', '3m05s', '1h03m']);
   });
 });
 

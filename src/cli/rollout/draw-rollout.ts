@@ -5,7 +5,7 @@ import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { drawRestarts } from './restart-lines.ts';
 import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
 import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
-import { cut, wrap } from './wrap.ts';
+import { cutLine, wrap } from './wrap.ts';
 
 /** The length of the bar that shows the share, in characters. */
 const barLength = 30;
@@ -35,7 +35,7 @@ export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Da
   const head = [...words, ...restarts(tag, columns, room)];
   const current = rolloutUnderWay(tag)?.step ?? 0;
   const lines = [...head, ...window(steps, current, rows - 1 - head.length)];
-  return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1));
+  return lines.map((line) => cutLine(line, columns)).slice(0, Math.max(1, rows - 1));
 }
 
 function heading(tag: RevisionTag, now: Date): string {
@@ -43,7 +43,7 @@ function heading(tag: RevisionTag, now: Date): string {
   const way =
     canary === undefined ? formatStanding(standingOf(tag)) : `${stable?.revision ?? '?'} -> ${canary.revision}`;
   const since =
-    canary === undefined || startedAt === undefined ? '' : `, for ${duration(now.getTime() - Date.parse(startedAt))}`;
+    canary === undefined || startedAt === undefined ? '' : `, for ${shortDuration(now.getTime() - Date.parse(startedAt))}`;
   return `RevisionTag ${tag.metadata.name}: revision ${way}: ${phaseOf(tag)}${since}`;
 }
 
@@ -102,7 +102,7 @@ function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: 
   const text = pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
   if (current?.pausedAt === undefined) return text;
   if (current.resumed === true) return `${text}, resumed`;
-  return `${text}, paused for ${duration(now.getTime() - Date.parse(current.pausedAt))}`;
+  return `${text}, paused for ${shortDuration(now.getTime() - Date.parse(current.pausedAt))}`;
 }
 
 /** Returns at most `room` lines around the current line. */
@@ -113,7 +113,7 @@ function window(lines: readonly string[], current: number, room: number): readon
 }
 
 /** Formats `1h02m`, `3m05s`, `12s`. */
-export function duration(milliseconds: number): string {
+export function shortDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const two = (value: number): string => String(value).padStart(2, '0');
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)}h${two(Math.floor(seconds / 60) % 60)}m`;

@@ -1,7 +1,7 @@
 import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { plural } from '../report/write-report.ts';
-import { cut, oneLine, wrap } from './wrap.ts';
+import { cutLine, oneLine, wrap } from './wrap.ts';
 
 /** The maximum number of workloads that a drawing shows from each list. */
 const shownWorkloads = 3;
@@ -43,6 +43,6 @@ function drawWorkloads(word: string, workloads: RestartStatus['waiting'], column
   return workloads
     .slice(0, shownWorkloads)
     .map(({ namespace, kind, name, message }) =>
-      cut(`${indent}${word.padEnd(5)} ${oneLine(`${namespace}/${kind}/${name}: ${message}`)}`, columns),
+      cutLine(`${indent}${word.padEnd(5)} ${oneLine(`${namespace}/${kind}/${name}: ${message}`)}`, columns),
     );
 }

@@ -1,4 +1,4 @@
-import type { RevisionTag, PodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import type { RevisionTag, RolloutPodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { restartLine, restartsOf } from './restart-lines.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
@@ -61,7 +61,7 @@ function healthOf({ shadow, shadowReport, pods }: RolloutState): string {
 }
 
 /** Formats `11 of 12 pods ready, 1 failing`. */
-export function podsOf({ ready, failing, total }: PodCounts): string {
+export function podsOf({ ready, failing, total }: RolloutPodCounts): string {
   return `${ready} of ${total} pods ready, ${failing} failing`;
 }
 

@@ -35,7 +35,7 @@ function piecesOf(word: string, most: number): string[] {
 }
 
 /** Cuts a line to a number of columns. */
-export function cut(line: string, columns: number): string {
+export function cutLine(line: string, columns: number): string {
   return line.length <= columns ? line : `${start(line, columns - 1)}…`;
 }
 

@@ -12,7 +12,7 @@ import { afterRollback } from '../rollout/rollout-standing.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 
 /** The result of planning `tag set`, before any change. */
-export type TagPlan =
+export type TagSetPlan =
   | { readonly action: 'refuse'; readonly message: string }
   | { readonly action: 'nothing'; readonly tag: RevisionTag }
   | {
@@ -26,7 +26,7 @@ export type TagPlan =
     };
 
 /** Plans a request from the state of the cluster, with the same refusals as istioctl. */
-export function planTag(request: TagRequest, overwrite: boolean, installation: Installation): TagPlan {
+export function planTagSet(request: TagRequest, overwrite: boolean, installation: Installation): TagSetPlan {
   const { name, revision } = request;
   const before = installation.tags.find(({ metadata }) => metadata.name === name);
   const config = configOfRevision(installation, revision, before);
@@ -58,7 +58,7 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
   return { action: before === undefined ? 'create' : 'move', tag, config, before, concerns };
 }
 
-function refuse(message: string): TagPlan {
+function refuse(message: string): TagSetPlan {
   return { action: 'refuse', message };
 }
 

@@ -7,11 +7,11 @@ import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
 import type { Facts } from '../check/facts.ts';
-import { diffCluster, followsFamily, publishedConfiguration } from '../diff/cluster-diff.ts';
+import { diffCluster, followsFamily, publishedInjector } from '../diff/cluster-diff.ts';
 import { printSummary } from '../diff/print-diff.ts';
 import { messageOf } from '../files.ts';
 import { agrees, tagRights } from './precautions.ts';
-import { planTag } from './plan-tag.ts';
+import { planTagSet } from './plan-tag.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 import { writeTag } from './write-tag.ts';
 import type { Terminal } from '../terminal.ts';
@@ -58,7 +58,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const { name, revision } = request;
   await checkRights(client, tagRights('list', 'create', 'patch'));
   const installation = await readInstallation(client);
-  const plan = planTag(request, options.overwrite === true, installation);
+  const plan = planTagSet(request, options.overwrite === true, installation);
   if (plan.action === 'refuse') throw new Error(plan.message);
   if (plan.action === 'nothing') {
     terminal.out(`RevisionTag ${name}: ${describeStanding(plan.tag)}`);
@@ -99,7 +99,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
 
 /** Prints how the pods that follow a tag will change. If this fails, the tag can still move. */
 async function showDiff(client: ApiClient, { name, revision }: TagRequest, terminal: Terminal): Promise<void> {
-  const after = async (facts: Facts) => followsFamily(await publishedConfiguration(client, facts, revision));
+  const after = async (facts: Facts) => followsFamily(await publishedInjector(client, facts, revision));
   try {
     printSummary(terminal, await diffCluster(client, { tag: name, to: `revision ${revision}`, after }, terminal));
     terminal.out([`\`${commandLine`injector diff --to ${revision}`}\` shows more`, '']);

@@ -3,7 +3,8 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import { configOfRevision, namedByNamespace, namedByPod, namespacesNaming, type Labels } from './installation.ts';
+import { configOfRevision, namedByNamespace, namedByPod, namespacesNaming } from './installation.ts';
+import type { Labels } from '../../selection/label-selector.ts';
 
 const inject = (value: string): Labels => ({ 'sidecar.istio.io/inject': value });
 const revision = (value: string): Labels => ({ 'istio.io/rev': value });

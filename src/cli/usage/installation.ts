@@ -6,6 +6,7 @@ import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revisi
 import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import type { Labels } from '../../selection/label-selector.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
@@ -19,7 +20,6 @@ import {
   revisionTags,
 } from '../../operator/cluster-view.ts';
 
-export type Labels = Readonly<Record<string, string>>;
 type FamilyKeys = Omit<WebhookKeys, 'status'>;
 
 /** The revisions and tags of a cluster, read at one time. */

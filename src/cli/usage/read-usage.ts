@@ -6,7 +6,7 @@ import type { DecisionRules } from '../../inject/decide.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { memberOf, type PodJudgement } from '../../operator/usage/judge-pod.ts';
+import { familyMember, type PodJudgement } from '../../operator/usage/judge-pod.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { surroundingsOf } from '../check/facts.ts';
 import { readConfigurations } from '../check/read-cluster-facts.ts';
@@ -43,7 +43,7 @@ export async function readUsage(
   const { configs, tags, configurations, namespaces } = installation;
   const families = configs.map(({ spec }) => spec.webhook.keys);
   const members = new Map(
-    configs.map((config) => [config.metadata.name, memberOf(config.spec.webhook.keys, revisionOf(config))]),
+    configs.map((config) => [config.metadata.name, familyMember(config.spec.webhook.keys, revisionOf(config))]),
   );
   const filesOf = await readConfigurations(client, configurations);
   const { webhooks, injectorOf } = surroundingsOf({ configurations, filesOf });

@@ -7,7 +7,8 @@ import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
-import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
+import type { PodCounts } from '../../operator/usage/judge-pod.ts';
+import { noCounts, type UsageReport } from './usage-report.ts';
 
 /** An injector of the cluster, as `injector revisions` lists it. */
 export interface RevisionReport extends Partial<Readiness> {
@@ -53,7 +54,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     ...(hash === undefined ? {} : { hash }),
     tags,
     namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),
-    pods: usage.injectorConfigs.get(name) ?? noPods,
+    pods: usage.injectorConfigs.get(name) ?? noCounts,
     ...(notAfter === undefined ? {} : { certificateExpires: notAfter }),
   };
 }

@@ -5,7 +5,8 @@ import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
-import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
+import type { PodCounts } from '../../operator/usage/judge-pod.ts';
+import { noCounts, type UsageReport } from './usage-report.ts';
 
 /** A tag, as `injector tag list` shows it. */
 export interface TagReport extends Readiness, TagStanding {
@@ -43,7 +44,7 @@ function tagReport(tag: RevisionTag, installation: Installation, usage: UsageRep
     ...standingOf(tag),
     ...(injectorConfig === undefined ? {} : { injectorConfig }),
     namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
-    pods: usage.tags.get(name) ?? noPods,
+    pods: usage.tags.get(name) ?? noCounts,
     ...readinessOf(tag, staleSince(installation.health, tag.spec.operatorClass)),
   };
 }

@@ -4,21 +4,15 @@ import {
   judgePod,
   missingReason,
   type JudgementSources,
+  type PodCounts,
   type PodJudgement,
   type PodState,
 } from '../../operator/usage/judge-pod.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 
-/** The number of pods in each state. */
-export interface PodCounts {
-  readonly current: number;
-  readonly stale: number;
-  readonly missing: number;
-}
-
 /** The pods of one workload and one InjectorConfig. */
-export interface WorkloadUsage extends PodCounts {
+export interface WorkloadUsage extends Readonly<PodCounts> {
   readonly namespace: string;
   /** `Deployment/web`. */
   readonly workload: string;
@@ -32,26 +26,25 @@ export interface WorkloadUsage extends PodCounts {
 /** The pods of the cluster compared with new pods. */
 export interface UsageReport {
   /** The pods by the InjectorConfig that injected them, or should have injected them. */
-  readonly injectorConfigs: ReadonlyMap<string, PodCounts>;
+  readonly injectorConfigs: ReadonlyMap<string, Readonly<PodCounts>>;
   /** The pods by the tag that they follow. */
-  readonly tags: ReadonlyMap<string, PodCounts>;
-  readonly namespaces: ReadonlyMap<string, PodCounts>;
+  readonly tags: ReadonlyMap<string, Readonly<PodCounts>>;
+  readonly namespaces: ReadonlyMap<string, Readonly<PodCounts>>;
   /** The workloads, sorted by namespace and name. */
   readonly workloads: readonly WorkloadUsage[];
 }
 
-type Tally = Record<PodState, number>;
-type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & Tally & { reasons: Record<string, number> };
+type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & PodCounts & { reasons: Record<string, number> };
 
-export const noPods: PodCounts = { current: 0, stale: 0, missing: 0 };
+export const noCounts: Readonly<PodCounts> = { current: 0, stale: 0, missing: 0 };
 
 /** Counts pods one by one, so that pages are not kept. Classifies pods as the operator does. */
 export class UsageTally {
   readonly #sources: JudgementSources;
   readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
-  readonly #injectorConfigs = new Map<string, Tally>();
-  readonly #tags = new Map<string, Tally>();
-  readonly #namespaces = new Map<string, Tally>();
+  readonly #injectorConfigs = new Map<string, PodCounts>();
+  readonly #tags = new Map<string, PodCounts>();
+  readonly #namespaces = new Map<string, PodCounts>();
   readonly #workloads = new Map<string, WorkloadTally>();
 
   /** @param names the annotations that affect the result */
@@ -102,14 +95,14 @@ export class UsageTally {
     const known = this.#workloads.get(key);
     if (known !== undefined) return known;
     const identity = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
-    const added = { ...identity, ...noPods, reasons: {} };
+    const added = { ...identity, ...noCounts, reasons: {} };
     this.#workloads.set(key, added);
     return added;
   }
 }
 
-function tallyOf(tallies: Map<string, Tally>, key: string): Tally {
-  const known = tallies.get(key) ?? { ...noPods };
+function tallyOf(tallies: Map<string, PodCounts>, key: string): PodCounts {
+  const known = tallies.get(key) ?? { ...noCounts };
   tallies.set(key, known);
   return known;
 }

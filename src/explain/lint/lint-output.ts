@@ -2,7 +2,7 @@ import { normalisePod } from '../../inject/kubernetes/typed-pod.ts';
 import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { listOf } from '../../inject/kubernetes/admission-pod.ts';
-import { hasContent, pathsOf, unknownFields } from '../../inject/rehearsal/rehearse.ts';
+import { hasContent, pathsOf, unknownPodFields } from '../../inject/rehearsal/rehearse.ts';
 import type { RuleName } from './rules.ts';
 
 /** A finding in what a template adds to pods. */
@@ -34,7 +34,7 @@ export function outputFindings(parts: readonly JsonObject[], mustAdd: boolean): 
 function fieldFindings(part: JsonObject): OutputFinding[] {
   const lastName = (path: string): string => path.split('.').at(-1) ?? path;
   return [
-    ...unknownFields(part, mostFields).map((path): OutputFinding => {
+    ...unknownPodFields(part, mostFields).map((path): OutputFinding => {
       return { rule: 'unknown-pod-field', message: `writes ${path}, which a pod does not have`, near: lastName(path) };
     }),
     ...pathsOf(part, '<no value>', '').map((path): OutputFinding => {

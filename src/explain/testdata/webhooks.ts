@@ -1,7 +1,7 @@
 import type { KubernetesObject, LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes/kubernetes.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import type { Surroundings } from '../explain-creation.ts';
+import type { ExplanationInputs } from '../explain-creation.ts';
 import type { PodCreation } from '../pod-creation.ts';
 import { podWebhooks, type MutatingWebhook, type WebhookTarget } from '../pod-webhook.ts';
 
@@ -61,7 +61,7 @@ export function injectorNamed(name: string, config: Record<string, unknown> = {}
 export function surroundings(
   configurations: readonly KubernetesObject[],
   injectors: Readonly<Record<string, Injector>>,
-): Surroundings {
+): ExplanationInputs {
   return {
     webhooks: podWebhooks(configurations),
     injectorOf: ({ injectorConfig }: WebhookTarget) => injectors[injectorConfig] ?? { unavailable: 'it was not read' },

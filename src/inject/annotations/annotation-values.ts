@@ -38,7 +38,7 @@ export const quantityProblem: ValueCheck = (value) => {
 };
 
 /** Accepts one port, with or without surrounding spaces. */
-export const portProblem: ValueCheck = (value) => {
+export const portAnnotationProblem: ValueCheck = (value) => {
   const problem = onePortProblem(value);
   return problem === undefined ? undefined : `excludeInboundPorts invalid: ${problem}`;
 };

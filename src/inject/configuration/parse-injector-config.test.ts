@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { parseInjectorConfig } from './parse-injector-config.ts';
+import { parseTemplateConfig } from './parse-injector-config.ts';
 
 describe('parseInjectorConfig', () => {
   it('reads named templates', () => {
-    const config = parseInjectorConfig(
+    const config = parseTemplateConfig(
       'policy: enabled\ntemplates: {log: "spec: {}", proxy: ""}\ndefaultTemplates: [log]\naliases: {both: [log, proxy]}\ninjectedAnnotations: {a: b}\n',
     );
     assert.deepEqual([...config.templates.keys()], ['log', 'proxy']);
@@ -15,29 +15,29 @@ describe('parseInjectorConfig', () => {
   });
 
   it('reads the single template of 1.x', () => {
-    const config = parseInjectorConfig('policy: disabled\ntemplate: "containers: []"\n');
+    const config = parseTemplateConfig('policy: disabled\ntemplate: "containers: []"\n');
     assert.deepEqual([...config.templates], [['sidecar', 'containers: []']]);
     assert.deepEqual(config.defaultTemplates, ['sidecar']);
     assert.equal(config.legacy, true);
-    assert.equal(parseInjectorConfig('policy: &a 5\ntemplates: {a: *a}\n').templates.get('a'), '5');
+    assert.equal(parseTemplateConfig('policy: &a 5\ntemplates: {a: *a}\n').templates.get('a'), '5');
   });
 
   it('prefers named templates', () => {
-    const config = parseInjectorConfig('template: "{{ broken"\ntemplates: {a: ""}\n');
+    const config = parseTemplateConfig('template: "{{ broken"\ntemplates: {a: ""}\n');
     assert.deepEqual([...config.templates.keys()], ['a']);
     assert.equal(config.legacy, false);
   });
 
   it('treats null as absent', () => {
-    const config = parseInjectorConfig(
+    const config = parseTemplateConfig(
       'policy:\ndefaultTemplates:\ntemplates:\ninjectedAnnotations:\nneverInjectSelector: [{matchLabels: , matchExpressions: }]\nalwaysInjectSelector:\n',
     );
     const neverInjectSelector = [{ matchLabels: {}, matchExpressions: [] }];
-    assert.deepEqual(config, { ...parseInjectorConfig(''), neverInjectSelector });
+    assert.deepEqual(config, { ...parseTemplateConfig(''), neverInjectSelector });
   });
 
   it('reads an empty text as an empty config', () => {
-    const config = parseInjectorConfig('');
+    const config = parseTemplateConfig('');
     assert.equal(config.policy, '');
     assert.equal(config.templates.size, 0);
     assert.deepEqual(config.neverInjectSelector, []);
@@ -67,7 +67,7 @@ describe('parseInjectorConfig', () => {
   ];
   for (const [yaml, text] of scalars) {
     it(`reads ${yaml} as the string ${JSON.stringify(text)}`, () => {
-      const config = parseInjectorConfig(
+      const config = parseTemplateConfig(
         `policy: ${yaml}\ninjectedAnnotations: {a: ${yaml}}\nneverInjectSelector: [{matchLabels: {b: ${yaml}}, matchExpressions: [{key: k, operator: In, values: [${yaml}]}]}]\n`,
       );
       const [selector] = config.neverInjectSelector;
@@ -102,7 +102,7 @@ describe('parseInjectorConfig', () => {
   ];
   for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}`, () => {
-      assert.throws(() => parseInjectorConfig(text), { name: 'ConfigurationError', field, message });
+      assert.throws(() => parseTemplateConfig(text), { name: 'ConfigurationError', field, message });
     });
   }
 });

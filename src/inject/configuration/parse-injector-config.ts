@@ -63,7 +63,7 @@ const defaultTemplateName = 'sidecar';
  * booleans to strings like sigs.k8s.io/yaml: `on` to `"true"`, `1.10` to `"1.1"`.
  * @throws ConfigurationError that names the key, line and column
  */
-export function parseInjectorConfig(text: string): InjectorConfigText {
+export function parseTemplateConfig(text: string): InjectorConfigText {
   const yaml = readYaml(text) ?? {};
   const strict = configSchema.safeParse(yaml);
   const parsed = strict.success ? strict : configSchema.safeParse(withStrings(yaml, text, strict.error.issues));

@@ -4,7 +4,7 @@ import { atOnce, type Steps } from '../../template/steps.ts';
 import type { Rehearsal } from '../injection-result.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
-import { parseInjectorConfig, type InjectorConfigText } from './parse-injector-config.ts';
+import { parseTemplateConfig, type InjectorConfigText } from './parse-injector-config.ts';
 import { parseSettings } from './parse-settings.ts';
 import { parseValues, type Values } from './values.ts';
 
@@ -26,7 +26,7 @@ export function readConfigurationAtOnce(files: ConfigurationFiles): ReadConfigur
 /** Parses a configuration in steps. @throws ConfigurationError that names key, line and column */
 export function* readConfiguration(files: ConfigurationFiles): Steps<ReadConfiguration> {
   const settings = parseSettings(files.settings);
-  const config = parseInjectorConfig(files.config);
+  const config = parseTemplateConfig(files.config);
   yield;
   const mesh = loadMeshConfig(files.mesh);
   yield;

@@ -1,11 +1,11 @@
 import type { CustomType } from './go-types.ts';
-import { describeJson, PodTypeError, typeMismatch, type Position } from './pod-type-error.ts';
+import { describeJson, PodTypeError, typeMismatch, type DecoderPosition } from './pod-type-error.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
 
 const INT32 = 'int32';
 
 /** Decodes and encodes a non-null value as the type's own methods do. @throws PodTypeError */
-export function decodeCustom({ format }: CustomType, value: unknown, position: Position): unknown {
+export function decodeCustom({ format }: CustomType, value: unknown, position: DecoderPosition): unknown {
   if (format === 'quantity') return decodeQuantity(value, position);
   if (format === 'int-or-string') return decodeIntOrString(value, position);
   return format === 'time' ? decodeTime(value, position) : value;
@@ -15,7 +15,7 @@ export function decodeCustom({ format }: CustomType, value: unknown, position: P
 export const customZeros = { quantity: '0', 'int-or-string': 0, time: null, raw: null } as const;
 
 /** Decodes a quantity from a string or number; any other value is invalid, like an empty text. */
-function decodeQuantity(value: unknown, position: Position): string {
+function decodeQuantity(value: unknown, position: DecoderPosition): string {
   try {
     return canonicalQuantity(typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
   } catch (error) {
@@ -24,14 +24,14 @@ function decodeQuantity(value: unknown, position: Position): string {
   }
 }
 
-function decodeIntOrString(value: unknown, position: Position): string | number {
+function decodeIntOrString(value: unknown, position: DecoderPosition): string | number {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') throw typeMismatch(position, describeJson(value), INT32);
   if (!Number.isInteger(value) || value !== (value | 0)) throw typeMismatch(position, `number ${value}`, INT32);
   return value;
 }
 
-function decodeTime(value: unknown, position: Position): string | null {
+function decodeTime(value: unknown, position: DecoderPosition): string | null {
   if (typeof value !== 'string') throw typeMismatch(position, describeJson(value), 'string');
   const time = canonicalTimestamp(value);
   if (time === undefined) {

@@ -1,8 +1,8 @@
 /** A Go type as encoding/json sees it. A `custom` type has its own JSON methods. */
-export type ValueType = ScalarType | ListType | MapType | StructType | CustomType;
+export type ValueType = PodScalarType | ListType | PodMapType | PodStructType | CustomType;
 
 /** `goName` is the type in Go's messages, e.g. `v1.PullPolicy`, without pointers. */
-export interface ScalarType {
+export interface PodScalarType {
   readonly kind: 'string' | 'bool' | 'int32' | 'int64';
   readonly goName: string;
 }
@@ -14,7 +14,7 @@ export interface ListType {
   readonly elementPointer: boolean;
 }
 
-export interface MapType {
+export interface PodMapType {
   readonly kind: 'map';
   readonly goName: string;
   readonly value: ValueType;
@@ -27,7 +27,7 @@ export interface CustomType {
   readonly format: 'quantity' | 'int-or-string' | 'time' | 'raw';
 }
 
-export interface StructType {
+export interface PodStructType {
   readonly kind: 'struct';
   readonly goName: string;
   /** The name without package, e.g. `Container`. */

@@ -1,4 +1,4 @@
-import type { CustomType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
+import type { CustomType, PodScalarType, StructField, PodStructType, ValueType } from './go-types.ts';
 import { podNamedTypes, podStructs } from './generated/pod-types.ts';
 
 const CUSTOM_FORMATS: Readonly<Record<string, CustomType['format']>> = {
@@ -8,14 +8,14 @@ const CUSTOM_FORMATS: Readonly<Record<string, CustomType['format']>> = {
   'v1.FieldsV1': 'raw',
 };
 
-const SCALARS: ReadonlySet<string> = new Set<ScalarType['kind']>(['string', 'bool', 'int32', 'int64']);
+const SCALARS: ReadonlySet<string> = new Set<PodScalarType['kind']>(['string', 'bool', 'int32', 'int64']);
 
 const declarations = readTable(podStructs);
 const named = new Map(podNamedTypes.trim().split('\n').map(splitLine));
-const structs = new Map<string, StructType>();
+const structs = new Map<string, PodStructType>();
 
 /** Returns a struct of the pod schema by Go name, e.g. `v1.Container`. @throws Error if unknown */
-export function podStruct(goName: string): StructType {
+export function podStruct(goName: string): PodStructType {
   const known = structs.get(goName);
   if (known !== undefined) return known;
   const declared = declarations.get(goName);
@@ -25,7 +25,7 @@ export function podStruct(goName: string): StructType {
   const byFoldedName = new Map<string, StructField>();
   const alwaysEncoded: StructField[] = [];
   const localName = goName.slice(goName.indexOf('.') + 1);
-  const result: StructType = { kind: 'struct', goName, localName, fields, alwaysEncoded, byName, byFoldedName };
+  const result: PodStructType = { kind: 'struct', goName, localName, fields, alwaysEncoded, byName, byFoldedName };
   structs.set(goName, result);
   const { lines } = declarations.get(declared.goType) ?? declared;
   for (const line of lines) fields.push(...readField(line));
@@ -73,7 +73,7 @@ function type(text: string, goName = text): ValueType {
   return format === undefined ? type(named.get(text) ?? 'string', goName) : { kind: 'custom', goName, format };
 }
 
-function isScalarKind(text: string): text is ScalarType['kind'] {
+function isScalarKind(text: string): text is PodScalarType['kind'] {
   return SCALARS.has(text);
 }
 

@@ -11,7 +11,7 @@ export class PodTypeError extends Error {
 }
 
 /** The position of the decoder. */
-export interface Position {
+export interface DecoderPosition {
   /** The Go name of the struct of the current field; empty at the root. */
   struct: string;
   /** The names on the path, including embedded structs. */
@@ -19,7 +19,7 @@ export interface Position {
 }
 
 /** `found` is the JSON type of the value, and `expected` is the Go type. */
-export function typeMismatch(position: Position, found: string, expected: string): PodTypeError {
+export function typeMismatch(position: DecoderPosition, found: string, expected: string): PodTypeError {
   const field = position.path.join('.');
   const target = field === '' ? 'Go value' : `Go struct field ${position.struct}.${field}`;
   return new PodTypeError(field, `json: cannot unmarshal ${found} into ${target} of type ${expected}`);

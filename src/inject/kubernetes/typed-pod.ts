@@ -1,8 +1,8 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 import { customZeros, decodeCustom } from './custom-types.ts';
-import type { ListType, MapType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
+import type { ListType, PodMapType, PodScalarType, StructField, PodStructType, ValueType } from './go-types.ts';
 import { podType } from './pod-schema.ts';
-import { describeJson, typeMismatch, type Position, type PodTypeError } from './pod-type-error.ts';
+import { describeJson, typeMismatch, type DecoderPosition, type PodTypeError } from './pod-type-error.ts';
 
 /**
  * Decodes and encodes a pod like Go's corev1.Pod, as Istio does between overlays: drops unknown
@@ -15,7 +15,7 @@ import { describeJson, typeMismatch, type Position, type PodTypeError } from './
  */
 export function normalisePod(
   pod: unknown,
-  type: StructType = podType,
+  type: PodStructType = podType,
   known?: JsonObject,
   items?: CanonicalItems,
 ): JsonObject {
@@ -37,14 +37,14 @@ const OMITTED = undefined;
  */
 class Decoding {
   mistake: PodTypeError | undefined;
-  readonly #position: Position = { struct: '', path: [] };
+  readonly #position: DecoderPosition = { struct: '', path: [] };
   readonly #items: CanonicalItems | undefined;
 
   constructor(items: CanonicalItems | undefined) {
     this.#items = items;
   }
 
-  struct(type: StructType, value: unknown, known: unknown): JsonObject {
+  struct(type: PodStructType, value: unknown, known: unknown): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     const struct = this.#position.struct;
     const parts = isJsonObject(known) ? known : undefined;
@@ -75,7 +75,7 @@ class Decoding {
   }
 
   /** Returns the encoded value, or OMITTED. */
-  #field(struct: StructType, field: StructField, value: unknown, known: unknown): unknown {
+  #field(struct: PodStructType, field: StructField, value: unknown, known: unknown): unknown {
     if (value === null || value === undefined) return zeroOfField(field);
     const { path } = this.#position;
     const depth = path.length;
@@ -127,7 +127,7 @@ class Decoding {
     return canonical;
   }
 
-  #map(type: MapType, value: unknown): unknown {
+  #map(type: PodMapType, value: unknown): unknown {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     let result: JsonObject = value;
     for (const name in value) {
@@ -164,7 +164,7 @@ function membership(known: readonly unknown[]): (item: unknown) => boolean {
   };
 }
 
-function isScalar(type: ScalarType, value: unknown): boolean {
+function isScalar(type: PodScalarType, value: unknown): boolean {
   switch (type.kind) {
     case 'string':
       return typeof value === 'string';
@@ -209,7 +209,7 @@ function writeMember(result: JsonObject, name: string, encoded: unknown): void {
 }
 
 /** Adds the fields that Go always encodes. */
-function addAlwaysEncoded(type: StructType, original: JsonObject, decoded: JsonObject): JsonObject {
+function addAlwaysEncoded(type: PodStructType, original: JsonObject, decoded: JsonObject): JsonObject {
   let result = decoded;
   for (const field of type.alwaysEncoded) {
     if (Object.hasOwn(result, field.name)) continue;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { PATCH_DIRECTIVE } from './directives.ts';
 import { badArgument, badPatchType, formatGo, goTypeName, StrategicMergeError } from './merge-error.ts';
-import { kindName, type ListSchema, type PatchSchema } from './patch-schema.ts';
+import { patchKindName, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /** Merges two objects; passed as an argument to break an import cycle. */
 export type MergeObjects = (original: JsonObject, patch: JsonObject, schema: PatchSchema) => JsonObject;
@@ -51,7 +51,7 @@ function mergeKeyedItems(
 ): readonly JsonObject[] {
   const { mergeKey } = schema;
   if (mergeKey === '') {
-    throw new StrategicMergeError(`cannot merge lists without merge key for ${kindName(schema.items)}`);
+    throw new StrategicMergeError(`cannot merge lists without merge key for ${patchKindName(schema.items)}`);
   }
   const { kept, patches } = applyItemDirectives(original, patch, mergeKey);
   const together = [...patches, ...kept];

@@ -18,7 +18,7 @@ export interface ListSchema {
 export function memberSchema({ type }: PatchSchema, name: string): StructField {
   if (type.kind !== 'struct' && type.kind !== 'custom') {
     throw new StrategicMergeError(
-      `merging an object in json but data type is not struct, instead is: ${kindName({ type, pointer: false })}`,
+      `merging an object in json but data type is not struct, instead is: ${patchKindName({ type, pointer: false })}`,
     );
   }
   const field =
@@ -37,11 +37,11 @@ export function listSchema(schema: PatchSchema, name: string): ListSchema {
   if (type.kind === 'list') return { items: { type: type.element, pointer: type.elementPointer }, ...merge };
   // Kubernetes does not check pointers, which may point to a list.
   if (pointer) return { items: { type, pointer: false }, ...merge };
-  throw new StrategicMergeError(`expected slice or array type, but got: ${kindName(schema)}`);
+  throw new StrategicMergeError(`expected slice or array type, but got: ${patchKindName(schema)}`);
 }
 
 /** Returns Go's reflect.Kind of the type. */
-export function kindName({ type, pointer }: PatchSchema): string {
+export function patchKindName({ type, pointer }: PatchSchema): string {
   if (pointer) return 'ptr';
   return type.kind === 'list' ? 'slice' : type.kind;
 }

@@ -1,4 +1,4 @@
-import type { StructType } from '../kubernetes/go-types.ts';
+import type { PodStructType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 import {
@@ -23,7 +23,7 @@ import { mergeOrderedLists } from './set-element-order.ts';
  * Keeps unknown names and values, which `normalisePod` drops or refuses.
  * @throws StrategicMergeError with the message of Kubernetes
  */
-export function strategicMerge(original: JsonObject, patch: unknown, type: StructType = podType): JsonObject {
+export function strategicMerge(original: JsonObject, patch: unknown, type: PodStructType = podType): JsonObject {
   if (patch === null) return original;
   if (!isJsonObject(patch)) throw new StrategicMergeError('invalid JSON document');
   return mergeObjects(original, patch, { type, pointer: false });

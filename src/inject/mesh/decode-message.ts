@@ -1,6 +1,6 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 import { describeJson } from '../kubernetes/pod-type-error.ts';
-import { formatDuration, parseGoDuration } from './go-duration.ts';
+import { formatProtoDuration, parseGoDuration } from './go-duration.ts';
 import type { EnumType, MessageField, MessageType, ScalarKind } from './message-type.ts';
 
 /** An error with the message of Go's jsonpb, which appears in admission responses. */
@@ -184,7 +184,7 @@ function decodeDuration(json: unknown): string {
   if (json === null) return '0s';
   if (typeof json !== 'string') throw mismatch(json, 'string');
   try {
-    return formatDuration(parseGoDuration(json));
+    return formatProtoDuration(parseGoDuration(json));
   } catch (error) {
     throw new MessageError(`bad Duration: ${(error as Error).message}`, { cause: error });
   }

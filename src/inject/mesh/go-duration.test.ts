@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { formatDuration, parseGoDuration } from './go-duration.ts';
+import { formatProtoDuration, parseGoDuration } from './go-duration.ts';
 
 describe('parseGoDuration', () => {
   const rows: [text: string, canonical: string][] = [
@@ -21,7 +21,7 @@ describe('parseGoDuration', () => {
   ];
   for (const [text, canonical] of rows) {
     it(`reads ${text} as ${canonical}`, () => {
-      assert.equal(formatDuration(parseGoDuration(text)), canonical);
+      assert.equal(formatProtoDuration(parseGoDuration(text)), canonical);
     });
   }
 
@@ -51,7 +51,7 @@ describe('parseGoDuration', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanoseconds) => {
         const duration = { seconds: nanoseconds / 1_000_000_000n, nanos: Number(nanoseconds % 1_000_000_000n) };
-        assert.deepEqual(parseGoDuration(formatDuration(duration)), duration);
+        assert.deepEqual(parseGoDuration(formatProtoDuration(duration)), duration);
       }),
     );
   });

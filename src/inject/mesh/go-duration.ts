@@ -20,7 +20,7 @@ export function parseGoDuration(text: string): Duration {
 }
 
 /** Formats as protobuf JSON: `45s`, `1.500s`, with 0, 3, 6 or 9 fraction digits. */
-export function formatDuration({ seconds, nanos }: Duration): string {
+export function formatProtoDuration({ seconds, nanos }: Duration): string {
   const sign = seconds < 0n || nanos < 0 ? '-' : '';
   const whole = (seconds < 0n ? -seconds : seconds).toString();
   let fraction = Math.abs(nanos).toString().padStart(9, '0');

@@ -5,7 +5,7 @@ import { loadInjector, type Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { refuseUnusable, rehearse } from './rehearse.ts';
 import { typicalPod, typicalPodKinds } from './typical-pods.ts';
-import { unknownFields } from './rehearse.ts';
+import { unknownPodFields } from './rehearse.ts';
 
 interface Options {
   readonly template?: string;
@@ -162,7 +162,7 @@ describe('typicalPod', () => {
   it('returns pods of all kinds, with known fields only', () => {
     const pods = Array.from({ length: 3 * typicalPodKinds }, (_, index) => typicalPod('inject', index));
     for (const { kind, pod } of pods) {
-      assert.deepEqual(unknownFields(pod, 5), [], kind);
+      assert.deepEqual(unknownPodFields(pod, 5), [], kind);
       normalisePod(pod);
     }
     assert.equal(new Set(pods.map(({ kind }) => kind)).size, typicalPodKinds);

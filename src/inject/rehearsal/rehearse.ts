@@ -6,7 +6,7 @@ import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
 import { typicalPod, typicalPodKinds, type TypicalPod } from './typical-pods.ts';
-import type { StructType, ValueType } from '../kubernetes/go-types.ts';
+import type { PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 
 /** Matches the directives of strategic merge: `$patch`, `$setElementOrder/containers`, ... */
@@ -17,7 +17,7 @@ const directive = /^\$/;
  * such members silently.
  * @param limit the maximum number of paths
  */
-export function unknownFields(part: JsonObject, limit: number): string[] {
+export function unknownPodFields(part: JsonObject, limit: number): string[] {
   const found: string[] = [];
   const look = (type: ValueType, value: unknown, path: string): void => {
     if (found.length >= limit) return;
@@ -29,7 +29,7 @@ export function unknownFields(part: JsonObject, limit: number): string[] {
       for (const [key, item] of Object.entries(value)) look(type.value, item, `${path}.${key}`);
     } else if (type.kind === 'struct' && isJsonObject(value)) lookAtMembers(type, value, path);
   };
-  const lookAtMembers = (type: StructType, value: JsonObject, path: string): void => {
+  const lookAtMembers = (type: PodStructType, value: JsonObject, path: string): void => {
     for (const [name, item] of Object.entries(value)) {
       if (directive.test(name)) continue;
       const field = type.byName.get(name) ?? type.byFoldedName.get(name.toLowerCase());
@@ -103,7 +103,7 @@ function outputWarnings(injector: Injector, outputs: ReadonlyMap<string, JsonObj
   const parts = [...outputs.values()].map((content) =>
     injector.templates.legacy ? readLegacyOutput(content).part : content,
   );
-  const unknown = new Set(parts.flatMap((part) => unknownFields(part, mostFindings)));
+  const unknown = new Set(parts.flatMap((part) => unknownPodFields(part, mostFindings)));
   if (unknown.size > 0) {
     const names = [...unknown].slice(0, mostFindings).join(', ');
     warnings.push(

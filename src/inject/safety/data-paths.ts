@@ -24,7 +24,7 @@ export function memberOf(paths: DataPaths, ...names: readonly string[]): DataPat
 }
 
 /** Marks the paths as including all descendants. */
-export function whole(paths: DataPaths): DataPaths {
+export function wholePaths(paths: DataPaths): DataPaths {
   return new Set([...paths].map((path) => (path.startsWith('=') ? path : `=${path}`)));
 }
 

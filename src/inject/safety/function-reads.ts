@@ -1,7 +1,7 @@
-import { memberOf, noPaths, union, whole, type DataPaths } from './data-paths.ts';
+import { memberOf, noPaths, union, wholePaths, type DataPaths } from './data-paths.ts';
 
 /** An argument: the origin of its value, and its text if it is a constant. */
-export interface Argument {
+export interface TracedArgument {
   readonly paths: DataPaths;
   readonly literal?: string;
 }
@@ -50,15 +50,15 @@ const openTelemetryAnnotations = ['service.namespace', 'service.version', 'servi
 );
 
 /** Returns the data flow of a call. An unlisted function is assumed to depend on all arguments. */
-export function callReads(name: string, callArguments: readonly Argument[]): CallReads {
+export function callReads(name: string, callArguments: readonly TracedArgument[]): CallReads {
   const [first = nothing, second = nothing] = callArguments;
   const all = union(...callArguments.map(({ paths }) => paths));
   if (name === 'annotation') {
     const value = named(memberOf(first.paths, 'Annotations'), second);
-    return shows(union(value, ...callArguments.slice(2).map(({ paths }) => paths)), whole(second.paths));
+    return shows(union(value, ...callArguments.slice(2).map(({ paths }) => paths)), wholePaths(second.paths));
   }
   if (name === 'index' || name === 'get') {
-    const keys = whole(union(...callArguments.slice(1).map(({ paths }) => paths)));
+    const keys = wholePaths(union(...callArguments.slice(1).map(({ paths }) => paths)));
     return shows(
       union(
         callArguments.slice(1).reduce((paths, key) => named(paths, key), first.paths),
@@ -67,17 +67,17 @@ export function callReads(name: string, callArguments: readonly Argument[]): Cal
       keys,
     );
   }
-  if (name === 'isset' || name === 'hasKey') return depends(union(named(first.paths, second), whole(second.paths)));
+  if (name === 'isset' || name === 'hasKey') return depends(union(named(first.paths, second), wholePaths(second.paths)));
   if (name === 'otelResourceAttributes') return shows(openTelemetryReads(callArguments));
   if (numeric.has(name)) return shows(noPaths);
   if (choosing.has(name)) return shows(all);
-  if (deciding.has(name)) return shows(all, whole(all));
-  if (transparent.has(name) || (name === 'printf' && isPlainFormat(first.literal))) return shows(whole(all));
-  if (changing.has(name)) return { ...depends(all), kept: whole(all) };
-  return { ...depends(all), parsed: parsing.has(name) ? whole(all) : noPaths };
+  if (deciding.has(name)) return shows(all, wholePaths(all));
+  if (transparent.has(name) || (name === 'printf' && isPlainFormat(first.literal))) return shows(wholePaths(all));
+  if (changing.has(name)) return { ...depends(all), kept: wholePaths(all) };
+  return { ...depends(all), parsed: parsing.has(name) ? wholePaths(all) : noPaths };
 }
 
-const nothing: Argument = { paths: noPaths };
+const nothing: TracedArgument = { paths: noPaths };
 
 /** Reports whether a format prints its arguments unchanged: no truncation (`%.3s`), no `%x`. */
 function isPlainFormat(format: string | undefined): boolean {
@@ -89,15 +89,15 @@ function shows(result: DataPaths, steering: DataPaths = noPaths): CallReads {
 }
 
 function depends(paths: DataPaths): CallReads {
-  return { result: whole(paths), steering: whole(paths), parsed: noPaths };
+  return { result: wholePaths(paths), steering: wholePaths(paths), parsed: noPaths };
 }
 
-function named(paths: DataPaths, key: Argument): DataPaths {
+function named(paths: DataPaths, key: TracedArgument): DataPaths {
   return memberOf(paths, key.literal ?? '*');
 }
 
 /** Returns the data that otelResourceAttributes reads from its arguments. */
-function openTelemetryReads(callArguments: readonly Argument[]): DataPaths {
+function openTelemetryReads(callArguments: readonly TracedArgument[]): DataPaths {
   const [, annotations = nothing, labels = nothing, namespace = nothing, containers = nothing] = callArguments;
   return union(
     ...openTelemetryAnnotations.map((name) => memberOf(annotations.paths, name)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { compileTemplates } from '../injector.ts';
-import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
+import { parseTemplateConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { atOnce } from '../../template/steps.ts';
@@ -15,7 +15,7 @@ function guardOf(templates: Readonly<Record<string, string>>, allow: readonly st
 
 function readsOf(sidecar: string): AuthorReads {
   // An analysis of a template that does not compile would be empty.
-  atOnce(compileTemplates(parseInjectorConfig(JSON.stringify({ templates: { sidecar } })), ['{{', '}}'], {}));
+  atOnce(compileTemplates(parseTemplateConfig(JSON.stringify({ templates: { sidecar } })), ['{{', '}}'], {}));
   return guardOf({ sidecar }).readsOf(['sidecar']);
 }
 

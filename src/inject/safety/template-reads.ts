@@ -7,8 +7,8 @@ import type {
   StatementNode,
 } from '../../template/parse/nodes.ts';
 import type { Steps } from '../../template/steps.ts';
-import { memberOf, namesOf, noPaths, root, union, whole, type DataPaths } from './data-paths.ts';
-import { callReads, type Argument } from './function-reads.ts';
+import { memberOf, namesOf, noPaths, root, union, wholePaths, type DataPaths } from './data-paths.ts';
+import { callReads, type TracedArgument } from './function-reads.ts';
 import { jsonPath } from './json-path.ts';
 
 /** The data flow of a template from static analysis, which includes the flow of every execution. */
@@ -37,7 +37,7 @@ const maxVisits = 1_000_000;
 /** The limit on paths per variable, dot or use. */
 const maxPaths = 4096;
 
-const everything: DataPaths = whole(root);
+const everything: DataPaths = wholePaths(root);
 
 class LimitExceeded extends Error {}
 
@@ -99,7 +99,7 @@ class Analysis {
     switch (node.type) {
       case 'action': {
         const value = this.#pipe(node.pipe, scope);
-        if (node.pipe.declarations.length === 0) this.#gain(this.#printed, whole(value));
+        if (node.pipe.declarations.length === 0) this.#gain(this.#printed, wholePaths(value));
         return;
       }
       case 'template':
@@ -118,7 +118,7 @@ class Analysis {
 
   *#branch(node: BranchNode, scope: Scope): Steps<void> {
     const value = this.#pipe(node.pipe, scope, node.type === 'range');
-    this.#gain(this.#steering, whole(value));
+    this.#gain(this.#steering, wholePaths(value));
     if (node.type === 'range') {
       const element = memberOf(value, '*');
       const [first, second] = node.pipe.declarations.map(({ names }) => names[0] ?? '');
@@ -143,7 +143,7 @@ class Analysis {
 
   #command({ operands }: CommandNode, scope: Scope, last: DataPaths | undefined): DataPaths {
     const [first, ...rest] = operands;
-    const callArguments: Argument[] = rest.map((operand) => this.#argument(operand, scope));
+    const callArguments: TracedArgument[] = rest.map((operand) => this.#argument(operand, scope));
     for (const { paths } of callArguments) this.#count(1 + paths.size);
     if (last !== undefined) callArguments.push({ paths: last });
     if (first?.type === 'identifier') {
@@ -155,10 +155,10 @@ class Analysis {
     }
     const value = first === undefined ? noPaths : this.#argument(first, scope).paths;
     // The effect of a method on its arguments is unknown.
-    return callArguments.length === 0 ? value : whole(union(value, ...callArguments.map(({ paths }) => paths)));
+    return callArguments.length === 0 ? value : wholePaths(union(value, ...callArguments.map(({ paths }) => paths)));
   }
 
-  #argument(node: OperandNode, scope: Scope): Argument {
+  #argument(node: OperandNode, scope: Scope): TracedArgument {
     switch (node.type) {
       case 'string':
         return { paths: noPaths, literal: node.text };
@@ -222,5 +222,5 @@ class Analysis {
 /** Returns the keys of maps, which are author texts; keys of lists are numbers. */
 function keysOf(paths: DataPaths): DataPaths {
   const isList = (path: string): boolean => !path.startsWith('=') && jsonPath(namesOf(path)).type?.kind === 'list';
-  return whole(new Set([...paths].filter((path) => !isList(path))));
+  return wholePaths(new Set([...paths].filter((path) => !isList(path))));
 }

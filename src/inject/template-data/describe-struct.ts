@@ -1,9 +1,9 @@
-import type { StructField, StructType, ValueType } from '../kubernetes/go-types.ts';
+import type { StructField, PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import { sortedKeys } from '../../template/go-string.ts';
 
 /** Formats a struct like the `String` method of Kubernetes types: `&ContainerPort{Name:http,…}`. */
-export function describeStruct(type: StructType, raw: unknown): string {
+export function describeStruct(type: PodStructType, raw: unknown): string {
   if (raw === null || raw === undefined) return 'nil';
   return `&${describeMembers(type.localName, type.fields, raw, 0)}`;
 }

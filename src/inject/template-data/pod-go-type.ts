@@ -1,13 +1,13 @@
 import type { GoField, GoType, StructType as GoStruct } from '../../template/go-type.ts';
 import { pointerTo } from '../../template/go-type.ts';
-import type { StructField, StructType, ValueType } from '../kubernetes/go-types.ts';
+import type { StructField, PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { customGoType, stringMethod } from './custom-go-type.ts';
 import { describeStruct, groupEmbedded } from './describe-struct.ts';
 
 const structs = new Map<string, GoStruct>();
 
 /** Returns the template view of a pod struct, with Kubernetes' generated `String` method. */
-export function podGoType(type: StructType): GoStruct {
+export function podGoType(type: PodStructType): GoStruct {
   const known = structs.get(type.goName);
   if (known !== undefined) return known;
   let fields: readonly GoField[] | undefined;

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
 import { CertificatePolicyError } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
-import { earliest } from '../../certs/rotation/rotation-state.ts';
+import { earliestTime } from '../../certs/rotation/rotation-state.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { certificateNames, certificatePolicy, requestedNames } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
@@ -64,7 +64,7 @@ export class RevisionCertificates {
         writes,
         signal,
       );
-      const rotation = nextAt ? { ...rotated, nextAt: earliest(rotated.nextAt, nextAt) } : rotated;
+      const rotation = nextAt ? { ...rotated, nextAt: earliestTime(rotated.nextAt, nextAt) } : rotated;
       findings.rotation = rotation;
       findings.rotateRequest = rotateAnswer(renewal, rotation);
       findings.CertificateReady = certificateFinding(rotation, config, clock.now(), provided);

@@ -1,4 +1,4 @@
-import { isTrue } from '../../api/kubernetes/conditions.ts';
+import { isConditionTrue } from '../../api/kubernetes/conditions.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -120,7 +120,7 @@ export class RevisionReconciler {
     findings.Conflict = finding;
     waits.push(again ?? resyncMs, writes.retryAfter ?? resyncMs);
     events.repaired(object, writes.repairs);
-    if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) events.resumed(object);
+    if (failure === undefined && isConditionTrue(config.status?.conditions, 'Paused')) events.resumed(object);
     try {
       if (!signal.aborted) waits.push(await this.#write(config, object, findings, signal));
     } catch (error) {
@@ -173,7 +173,7 @@ export class RevisionReconciler {
     const message =
       'spec.paused is set: the webhook is withdrawn, pods start without this injector, and the operator repairs nothing';
     const config = configForStatus(object);
-    if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
+    if (!isConditionTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
     return this.#write(config, object, { Paused: yes('Paused', message), WebhookReady: no('Paused', message) }, signal);
   }
 

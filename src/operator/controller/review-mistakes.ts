@@ -8,7 +8,7 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { configOverlaps, tagOverlaps } from '../../selection/new-overlaps.ts';
 import { haveOneCertificate, hostTaken, webhookHost } from '../../manifests/certificate-terms.ts';
-import { obstacleOf, readinessOf, revisionsOf } from '../tags/tag-plan.ts';
+import { obstacleOf, whyNotReady, revisionsOf } from '../tags/tag-plan.ts';
 import { catchConfigurationError } from './parsed-configs.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
@@ -54,7 +54,7 @@ export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets)
     : undefined;
   const field = 'spec.revision';
   if (obstacle !== undefined) return [{ field, message: obstacle.message }];
-  const unready = isMoved && desired !== undefined && !isBeingEdited(desired) ? readinessOf(desired) : undefined;
+  const unready = isMoved && desired !== undefined && !isBeingEdited(desired) ? whyNotReady(desired) : undefined;
   if (unready !== undefined) {
     const advice = 'wait until it is ready (see its conditions), or name another revision';
     return [{ field, message: `${field} ${tag.spec.revision}: ${unready.message}; ${advice}` }];

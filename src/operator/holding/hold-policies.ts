@@ -21,7 +21,7 @@ import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
-import type { WebhookTarget } from '../webhooks/reachability-check.ts';
+import type { CheckedWebhook } from '../webhooks/reachability-check.ts';
 
 /** Whether a webhook may ignore failed calls for replaceable pods, because a policy holds them. */
 export interface HoldDecision {
@@ -98,7 +98,7 @@ export class HoldPolicies {
    * @param live the live webhook configuration
    */
   async prepare(
-    target: WebhookTarget,
+    target: CheckedWebhook,
     desired: WebhookConfiguration,
     live: KubernetesObject | undefined,
     into: WriteOutcome,
@@ -176,7 +176,7 @@ export class HoldPolicies {
 
   /** Returns why the webhook may not ignore failed calls yet; undefined if it may. */
   async #step(
-    target: WebhookTarget,
+    target: CheckedWebhook,
     desired: WebhookConfiguration,
     isIgnoring: boolean,
     into: WriteOutcome,
@@ -227,7 +227,7 @@ export class HoldPolicies {
 
   /** Repeats the proof from time to time: an API server may stop to apply policies. */
   async #provenAgain(
-    target: WebhookTarget,
+    target: CheckedWebhook,
     version: PolicyVersion,
     name: string,
     text: string,
@@ -319,7 +319,7 @@ export class HoldPolicies {
   }
 
   /** Shows with dry runs that the API server applies policies, including those written before. */
-  async #acts(target: WebhookTarget, version: PolicyVersion, signal: AbortSignal): Promise<boolean> {
+  async #acts(target: CheckedWebhook, version: PolicyVersion, signal: AbortSignal): Promise<boolean> {
     const { owned, client, clock, nonce } = this.#options;
     const expected = nonce();
     const { policy, bindings } = probePolicy(target, target.context, version, expected);
@@ -359,7 +359,7 @@ interface Proof {
   readonly checkedAt: number;
 }
 
-function inactive(target: WebhookTarget): HoldObstacle {
+function inactive(target: CheckedWebhook): HoldObstacle {
   const message = 'the API server does not apply the policy: check its admission plugin MutatingAdmissionPolicy';
   return { finding: yes('PolicyInactive', `${message}; until then ${fallback(target)}`), retryAfter: 1000 };
 }
@@ -383,6 +383,6 @@ function policyNameOf(spec: unknown): string | undefined {
   return (spec as { policyName?: string } | undefined)?.policyName;
 }
 
-function fallback({ config }: WebhookTarget): string {
+function fallback({ config }: CheckedWebhook): string {
   return `spec.webhook.fallback (${config.spec.webhook.fallback}) applies to all pods`;
 }

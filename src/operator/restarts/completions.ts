@@ -1,17 +1,17 @@
 import { latestOfEach, type WorkloadRestart } from '../../api/revision-tag/restart-annotation.ts';
 import type { RestartProgress } from '../../rollout/restart-candidate.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
-import { workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { recordedWorkload, type WorkloadRecord } from './workload-record.ts';
 
 /** The restarts of a workload that this process has observed, and their progress. */
-export interface Completion extends RestartProgress {
+export interface RestartCompletion extends RestartProgress {
   /** The latest restart for each tag that the annotation names or has named, latest first. */
   readonly restarts: readonly WorkloadRestart[];
   /** The tags for which the target of the workload's pods has changed since the restart. */
   readonly overtaken: ReadonlySet<string>;
 }
 
-interface Memory extends Completion {
+interface Memory extends RestartCompletion {
   readonly uid: string;
   /** The highest `progress` since the latest restart. */
   readonly furthest: number;
@@ -30,7 +30,7 @@ export class Completions {
 
   /** Records a new version of a workload. @param now in milliseconds since 1970 */
   note(record: WorkloadRecord, now: number): void {
-    const key = workloadKey(workloadOf(record));
+    const key = workloadKey(recordedWorkload(record));
     const { uid = '' } = record.metadata;
     const last = this.#known.get(key);
     const before = last?.uid === uid ? last : undefined;
@@ -58,7 +58,7 @@ export class Completions {
 
   /** Records that the restart no longer counts: the tag's target changed, perhaps back again. */
   overtake(record: WorkloadRecord, tag: string): void {
-    const key = workloadKey(workloadOf(record));
+    const key = workloadKey(recordedWorkload(record));
     const known = this.#known.get(key);
     if (known === undefined || known.uid !== record.metadata.uid || known.overtaken.has(tag)) return;
     this.#known.set(key, { ...known, overtaken: new Set([...known.overtaken, tag]) });
@@ -66,7 +66,7 @@ export class Completions {
 
   /** Forgets a deleted workload. */
   forget(record: WorkloadRecord): void {
-    this.#known.delete(workloadKey(workloadOf(record)));
+    this.#known.delete(workloadKey(recordedWorkload(record)));
   }
 
   /**
@@ -74,8 +74,8 @@ export class Completions {
    * whether the workload is complete.
    * @param record the version that was recorded last
    */
-  of(record: WorkloadRecord): Completion {
-    const known = this.#known.get(workloadKey(workloadOf(record)));
+  of(record: WorkloadRecord): RestartCompletion {
+    const known = this.#known.get(workloadKey(recordedWorkload(record)));
     if (known !== undefined && known.uid === record.metadata.uid) return known;
     const isPlain = record.restarts.length === 0 && record.isComplete;
     return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };

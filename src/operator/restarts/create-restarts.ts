@@ -5,7 +5,7 @@ import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import { intervalMs, RestartPass, type RestartPassOptions } from './restart-pass.ts';
-import { notAllowed, type RestartSource } from './restart-source.ts';
+import { restartsNotAllowed, type RestartSource } from './restart-source.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatRoute } from '../../routing/route.ts';
@@ -26,7 +26,7 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
   if (settings.restartWorkloads !== true || !isFollowing) {
     const why = isFollowing ? 'flag' : 'pods';
     const shown: RestartSource['shown'] = (tag) => {
-      return notAllowed(tag, why, staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name)));
+      return restartsNotAllowed(tag, why, staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name)));
     };
     const pass = (): Promise<number> => {
       const changed = targets.tags().filter((tag) => shown(tag)?.stale !== tag.status?.restarts?.stale);

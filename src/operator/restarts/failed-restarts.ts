@@ -1,6 +1,6 @@
 import type { RestartHold } from '../../rollout/restart-candidate.ts';
 import type { WorkloadLookup } from './restart-candidates.ts';
-import { workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { recordedWorkload, type WorkloadRecord } from './workload-record.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /** A restart whose write failed. */
@@ -101,7 +101,7 @@ export class FailedRestarts {
     const found = new Map<string, WorkloadRecord>();
     for (const [key, { isUncertain, at, record }] of this.#known) {
       if (!isUncertain || now >= at + uncertainMs) continue;
-      const { kind, namespace, name } = workloadOf(record);
+      const { kind, namespace, name } = recordedWorkload(record);
       const present = followed(kind, namespace, name)?.metadata;
       if (present?.uid === record.metadata.uid && present?.resourceVersion === record.metadata.resourceVersion) {
         found.set(key, record);

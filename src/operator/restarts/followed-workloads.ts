@@ -6,7 +6,7 @@ import { restartableKinds } from '../../rollout/restart-reasons.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { Completions } from './completions.ts';
 import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
-import { recordOfWorkload, workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { recordOfWorkload, recordedWorkload, type WorkloadRecord } from './workload-record.ts';
 
 /** Keeps a store in sync with all objects of a resource until the signal aborts. */
 export type FollowCollection = <T extends KubernetesObject>(collection: {
@@ -44,7 +44,7 @@ export class FollowedWorkloads {
       const store = new ObjectStore<WorkloadRecord>();
       this.#workloads.set(resource.kind, store);
       store.subscribe(({ type, object, before }) => {
-        const key = workloadKey(workloadOf(object));
+        const key = workloadKey(recordedWorkload(object));
         const wasKnown = this.#restarted.delete(key);
         if (type === 'Deleted') this.completions.forget(object);
         else this.completions.note(object, clock.now().getTime());

@@ -11,7 +11,7 @@ import type { FollowedWorkloads } from './followed-workloads.ts';
 import { restartCandidates, type RestartInputs } from './restart-candidates.ts';
 import { isRollbackOnly } from './restart-source.ts';
 import type { FailedRestarts } from './failed-restarts.ts';
-import { workloadOf } from './workload-record.ts';
+import { recordedWorkload } from './workload-record.ts';
 
 export interface TagRestartSources {
   /** The judged pods that follow the tag. */
@@ -67,7 +67,7 @@ export function* planTagRestarts(
   });
   const unknown = failedRestarts.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name));
   const uncertain = [...unknown].map(([key, record]): UncertainRestart => {
-    return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
+    return { key, ...recordedWorkload(record), budgets: coveringBudgets(record, budgets) };
   });
   const plan = yield* planRestarts({ own, others, uncertain, shares }, bounds, now);
   return { plan, ...inputs };

@@ -14,9 +14,9 @@ import { forEach, type Steps } from '../../rollout/restart-steps.ts';
 import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
 import type { PodJudgement } from '../usage/judge-pod.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
-import type { Completion, Completions } from './completions.ts';
+import type { RestartCompletion, Completions } from './completions.ts';
 import { type BudgetRecord, coveringBudgets } from './disruption-budget.ts';
-import { workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { recordedWorkload, type WorkloadRecord } from './workload-record.ts';
 import { carriedBy } from '../usage/pod-traits.ts';
 
 /** Finds the watched Deployments, StatefulSets and DaemonSets. */
@@ -98,8 +98,8 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
   const records = new Map<string, WorkloadRecord>();
   const overtaken: WorkloadRecord[] = [];
   const seen = new Set<string>();
-  const add = (key: string, record: WorkloadRecord, completion: Completion): void => {
-    const workload = { key, ...workloadOf(record) };
+  const add = (key: string, record: WorkloadRecord, completion: RestartCompletion): void => {
+    const workload = { key, ...recordedWorkload(record) };
     seen.add(key);
     const found = pods.get(key);
     const { restarts, completeSince, completedFor, progressedAt } = completion;
@@ -155,7 +155,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
   for (const record of [...workloads.annotated()]) {
     if (record.isBeingDeleted) continue;
     const completion = completions.of(record);
-    if (completion.restarts.length > 0) add(workloadKey(workloadOf(record)), record, completion);
+    if (completion.restarts.length > 0) add(workloadKey(recordedWorkload(record)), record, completion);
     yield;
   }
   for (const [key, { workload, stale, target = '', leftOut = gone }] of pods) {

@@ -73,7 +73,7 @@ export function recordOfWorkload(object: KubernetesObject): WorkloadRecord {
 }
 
 /** Returns the workload of a record or object. */
-export function workloadOf({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): RolloutWorkload {
+export function recordedWorkload({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): RolloutWorkload {
   return { namespace, kind, name };
 }
 

@@ -62,7 +62,7 @@ function isPromotion({ stable, canary }: RolloutState, live: RolloutRoute | unde
 }
 
 /** The inputs to `planRollout`: a tag with a canary strategy that already points to a revision. */
-export interface RolloutSituation extends TagSituation {
+export interface TagRolloutSituation extends TagSituation {
   readonly current: InjectorConfig;
   readonly stored: ObservedRollout;
   readonly configOf: (name: string) => InjectorConfig | undefined;
@@ -82,7 +82,7 @@ export interface RolloutSituation extends TagSituation {
  * Plans the target of a tag with a canary strategy: collects the observations and calls
  * `advanceRollout`. Changes nothing before stable is reconciled and the pods are listed.
  */
-export function planRollout(situation: RolloutSituation): TagPlan {
+export function planRollout(situation: TagRolloutSituation): TagPlan {
   const { current, published, stored, pods } = situation;
   const plain = planTag(situation);
   const { revisionReady } = plain;
@@ -111,7 +111,7 @@ export function planRollout(situation: RolloutSituation): TagPlan {
 }
 
 /** Reports whether a user has ended the rollout: by naming stable in the spec, or by an abort. */
-function isCancelled({ tag }: RolloutSituation, { stable, canary, action }: RolloutState): boolean {
+function isCancelled({ tag }: TagRolloutSituation, { stable, canary, action }: RolloutState): boolean {
   const { revision } = tag.spec;
   if (revision === stable.revision) return true;
   const request = tag.metadata.annotations?.[rolloutActionAnnotation];
@@ -120,7 +120,7 @@ function isCancelled({ tag }: RolloutSituation, { stable, canary, action }: Roll
 }
 
 /** Plans to write a pending state to the path. Returns `replan` if the spec has changed. */
-function finishPending(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'replan' {
+function finishPending(situation: TagRolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'replan' {
   const { lacking, stored } = situation;
   const { revisionReady } = plain;
   const { canary, stable } = state;
@@ -138,7 +138,7 @@ function finishPending(situation: RolloutSituation, plain: TagPlan, state: Rollo
 }
 
 /** Returns the plan that puts a state into the path. */
-function planFor(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'], pass: RolloutPass): TagPlan {
+function planFor(situation: TagRolloutSituation, revisionReady: TagPlan['revisionReady'], pass: RolloutPass): TagPlan {
   const { state } = pass;
   const config = state && situation.configOf(state.stable.injectorConfig);
   const published = config && situation.published(config.metadata.name);
@@ -149,7 +149,7 @@ function planFor(situation: RolloutSituation, revisionReady: TagPlan['revisionRe
   return { target: { config, published: { ...published, hash }, rollout }, revisionReady, rollout: pass };
 }
 
-function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutState | undefined): RolloutObservation {
+function observe(situation: TagRolloutSituation, plain: TagPlan, state: RolloutState | undefined): RolloutObservation {
   const { tag, stored, shadowReport, failedInjections } = situation;
   const { name, generation = 0, annotations = {} } = tag.metadata;
   const desired = desiredRevision(situation, plain);
@@ -180,7 +180,7 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
 }
 
 /** Returns the configuration of the spec's revision, if the tag may point to it now. */
-function desiredRevision({ desired, current }: RolloutSituation, plain: TagPlan): RolloutRevision | undefined {
+function desiredRevision({ desired, current }: TagRolloutSituation, plain: TagPlan): RolloutRevision | undefined {
   const { target, revisionReady } = plain;
   if (desired === undefined || target?.config.metadata.name !== desired.metadata.name) return undefined;
   const isCurrent = current.metadata.name === desired.metadata.name;
@@ -188,7 +188,7 @@ function desiredRevision({ desired, current }: RolloutSituation, plain: TagPlan)
 }
 
 /** Returns the configuration that an InjectorConfig serves now. */
-function servedRevision({ configOf, published }: RolloutSituation, name: string): RolloutRevision | undefined {
+function servedRevision({ configOf, published }: TagRolloutSituation, name: string): RolloutRevision | undefined {
   const config = configOf(name);
   const hash = published(name)?.hash;
   return config === undefined || hash === undefined ? undefined : rolloutRevision(config, hash);

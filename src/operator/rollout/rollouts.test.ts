@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
-import { FailedInjections } from './rollouts.ts';
+import { CanaryFailures } from './rollouts.ts';
 
 describe('A tag with a canary strategy', () => {
   const fixture = new RolloutFixture();
@@ -325,19 +325,19 @@ describe('FailedInjections', () => {
     ['ignores a decrease of the sum when a replica terminates', [5, 8, 2, 4], [0, 3, 3, 5]],
   ] as const) {
     it(what, () => {
-      const failed = new FailedInjections();
+      const failed = new CanaryFailures();
       const counted = sums.map((reported) => failed.since('prod', first, reported));
       assert.deepEqual(counted, counts);
     });
   }
 
   it('starts at 0 for each rollout and tag, and continues from the status in a new process', () => {
-    const failed = new FailedInjections();
+    const failed = new CanaryFailures();
     assert.equal(failed.since('prod', undefined, 4), 0);
     assert.equal(failed.since('prod', first, 6), 0);
     assert.equal(failed.since('prod', first, 7), 1);
     assert.equal(failed.since('test', first, 7), 0);
     assert.equal(failed.since('prod', { ...first, startedAt: '2026-06-02T00:00:00Z' }, 9), 0);
-    assert.equal(new FailedInjections().since('prod', { ...first, injectionErrors: 3 }, 9), 3);
+    assert.equal(new CanaryFailures().since('prod', { ...first, injectionErrors: 3 }, 9), 3);
   });
 });

@@ -31,7 +31,7 @@ const checkMs = 1000;
 /** Plans the rollouts of tags. A new leader needs nothing that this object keeps in memory. */
 export class Rollouts {
   readonly #options: RolloutsOptions;
-  readonly #failed = new FailedInjections();
+  readonly #failed = new CanaryFailures();
   readonly #written = new Map<string, number>();
 
   constructor(options: RolloutsOptions) {
@@ -140,7 +140,7 @@ interface Counted {
  * Counts failed canary injections since the rollout began. Each replica reports its total since it
  * started, and the sum of these totals drops when a replica ends. So this class adds up increases.
  */
-export class FailedInjections {
+export class CanaryFailures {
   readonly #counted = new Map<string, Counted>();
 
   /** Returns the count, without the failures that happened while there was no leader. */

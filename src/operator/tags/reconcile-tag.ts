@@ -16,7 +16,7 @@ import { refusedStatusMs } from '../controller/store-status.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { ownerMissing } from '../webhooks/decide-webhook.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
-import type { WebhookTarget } from '../webhooks/reachability-check.ts';
+import type { CheckedWebhook } from '../webhooks/reachability-check.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { planTag, revisionsOf, type TagPlan } from './tag-plan.ts';
 import type { TagFindings } from './tag-status.ts';
@@ -90,7 +90,7 @@ export class TagReconciler {
       return this.#keep(pass, [resyncMs, rollouts.wait(tag, plan.rollout)]);
     }
     const { config, published, rollout } = plan.target;
-    const target: WebhookTarget = { tag, context, config, ...published, rollout };
+    const target: CheckedWebhook = { tag, context, config, ...published, rollout };
     const claim = foreignOverlap(claimOfTag(tag, config), view.mutatingWebhooks.list());
     const { foreign, finding } = foreignFinding(claim, config);
     findings.ForeignOverlap = finding;
@@ -125,7 +125,7 @@ export class TagReconciler {
 
   /** Writes the state of the rollout, then the webhook, then the status. */
   async #move(
-    decided: WebhookTarget,
+    decided: CheckedWebhook,
     rollout: TagPlan['rollout'],
     pass: TagPass & { readonly tag: RevisionTag },
   ): Promise<number> {

@@ -52,7 +52,7 @@ export function planTag(situation: TagSituation): TagPlan {
   if (obstacle !== undefined) return { target: stay, revisionReady: obstacle };
   if (desired === undefined) return { target: stay, revisionReady: undefined };
   const served = published(desired.metadata.name);
-  const notReady = readinessOf(desired);
+  const notReady = whyNotReady(desired);
   if (isCurrent) return { target: stay, revisionReady: served === undefined ? notReady : (notReady ?? ready(tag)) };
   if (notReady !== undefined) return { target: stay, revisionReady: notReady };
   // The status says Ready, but this process has not reconciled the InjectorConfig yet.
@@ -94,7 +94,7 @@ export function obstacleOf({
 }
 
 /** Returns why an InjectorConfig's condition `Ready` is not True; undefined if it is True. */
-export function readinessOf({ metadata, status }: InjectorConfig): Finding | undefined {
+export function whyNotReady({ metadata, status }: InjectorConfig): Finding | undefined {
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   if (condition?.status === 'True') return undefined;
   const why = condition === undefined ? 'it has no status yet' : `${condition.reason}: ${condition.message}`;

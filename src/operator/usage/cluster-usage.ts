@@ -16,7 +16,7 @@ import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
 import { UsageSnapshots, type UsageSnapshotsOptions } from './usage-snapshots.ts';
 import { type UsageSource, usageStatus } from './usage-status.ts';
-import { subjectOf } from './usage-subject.ts';
+import { usageKey } from './usage-subject.ts';
 
 export interface ClusterUsageOptions extends Pick<UsageSnapshotsOptions, 'clock' | 'timeScale'> {
   readonly view: Pick<ClusterView, 'configs' | 'tags' | 'mutatingWebhooks' | 'isOurs'>;
@@ -134,17 +134,17 @@ export class ClusterUsage implements UsageSource {
   }
 
   injectorConfig(name: string): UsageStatus | undefined {
-    return this.#snapshots.of(subjectOf('InjectorConfig', name));
+    return this.#snapshots.of(usageKey('InjectorConfig', name));
   }
 
   tag(name: string): UsageStatus | undefined {
-    return this.#snapshots.of(subjectOf('RevisionTag', name));
+    return this.#snapshots.of(usageKey('RevisionTag', name));
   }
 
   /** Returns the pods of a tag or InjectorConfig; undefined before the list, or on non-leaders. */
   podsOf(name: string, kind: 'InjectorConfig' | 'RevisionTag' = 'RevisionTag'): Iterable<PodGroup> | undefined {
     const counting = this.#synced();
-    return counting && (counting.usage.subject(subjectOf(kind, name))?.groups.keys() ?? []);
+    return counting && (counting.usage.subject(usageKey(kind, name))?.groups.keys() ?? []);
   }
 
   /** Returns when all pods had been listed (`clock.monotonic`); undefined before that time. */
@@ -210,8 +210,8 @@ export class ClusterUsage implements UsageSource {
     for (const id of counting.selectingWebhooks.keys()) if (!selectingWebhooks.has(id)) usage.setWebhook(id, undefined);
     for (const [id, selectingWebhook] of selectingWebhooks) usage.setWebhook(id, selectingWebhook);
     const subjects = new Set([
-      ...claiming.configs.map(({ metadata }) => subjectOf('InjectorConfig', metadata.name)),
-      ...claiming.tags.map(({ metadata }) => subjectOf('RevisionTag', metadata.name)),
+      ...claiming.configs.map(({ metadata }) => usageKey('InjectorConfig', metadata.name)),
+      ...claiming.tags.map(({ metadata }) => usageKey('RevisionTag', metadata.name)),
     ]);
     for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));

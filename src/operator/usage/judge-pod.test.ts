@@ -5,7 +5,7 @@ import { rankOf } from '../../routing/workload-key.ts';
 import { selectorsOf } from '../../selection/webhook-selectors.ts';
 import { compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { describeJudgement, foreign, judgePod, memberOf, missingReason } from './judge-pod.ts';
+import { describeJudgement, foreign, judgePod, familyMember, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 import { rules } from './testdata/counted-pods.ts';
 
@@ -56,7 +56,7 @@ function judge(pod: Partial<PodTraits>, labels: Record<string, string>, known: K
   const annotations = pod.injectedBy === undefined ? {} : { [status]: nameIn(pod.injectedBy) };
   const traits = { ...plain, annotations, ...pod };
   const familyOf = (name: string) =>
-    name.startsWith('gone') ? undefined : name === 'foreign' ? foreign : memberOf(istioKeys, name);
+    name.startsWith('gone') ? undefined : name === 'foreign' ? foreign : familyMember(istioKeys, name);
   const rulesOf = () => (known === 'unknown' ? undefined : known);
   const namespace = { 'kubernetes.io/metadata.name': 'shop', ...labels };
   return judgePod(traits, namespace, { webhooks, familyOf, rulesOf }).map((judgement) => {
@@ -118,7 +118,7 @@ describe('judgePod', () => {
         const [judgement] = judgePod(
           traits,
           { [revision]: 'prod' },
-          { webhooks, familyOf: (name) => memberOf(istioKeys, name), rulesOf: () => rules },
+          { webhooks, familyOf: (name) => familyMember(istioKeys, name), rulesOf: () => rules },
         );
         const gets = rankOf('prod', { namespace: 'shop', ...workload }) < canary.threshold ? 'green' : 'blue';
         assert.equal(judgement?.selectedBy?.injectorConfig, gets);

@@ -6,6 +6,8 @@ import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-trai
 
 /** Whether a pod has the configuration that a new pod would get, or has no sidecar (`missing`). */
 export type PodState = 'current' | 'stale' | 'missing';
+/** The number of pods in each state. */
+export type PodCounts = Record<PodState, number>;
 
 /** The judgement of a pod in one family. */
 export interface PodJudgement {
@@ -46,7 +48,7 @@ export interface FamilyMember {
 }
 
 /** Returns the family member for an InjectorConfig with these keys and this revision. */
-export function memberOf(keys: SelectingWebhook['keys'], revision: string): FamilyMember {
+export function familyMember(keys: SelectingWebhook['keys'], revision: string): FamilyMember {
   return { family: familyName(keys), status: keys.status, revision };
 }
 

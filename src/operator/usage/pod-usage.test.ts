@@ -5,7 +5,7 @@ import { by, selectingWebhook, Pods, rules, describeUsage, logKeys } from './tes
 import fc from 'fast-check';
 import type { PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { memberOf, judgePod } from './judge-pod.ts';
+import { familyMember, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
 describe('PodUsage', () => {
@@ -258,7 +258,7 @@ describe('PodUsage, over random histories,', () => {
           if (labels === undefined) continue;
           const judgements = judgePod(group!.traits, labels, {
             webhooks: { selecting },
-            familyOf: (name) => (families.has(name) ? memberOf(keysOf(name), name) : undefined),
+            familyOf: (name) => (families.has(name) ? familyMember(keysOf(name), name) : undefined),
             rulesOf: ({ injectorConfig, hash: of = '' }) => (known.has(`${injectorConfig}.${of}`) ? rules : undefined),
           });
           for (const { state, injectorConfig, selectedBy, isUser } of judgements) {

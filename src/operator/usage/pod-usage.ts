@@ -4,8 +4,9 @@ import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { foreign, type FamilyMember, judgePod, memberOf, type PodJudgement, type PodState } from './judge-pod.ts';
-import { noPods, type PodCounts, subjectOf, UsageSubject } from './usage-subject.ts';
+import { foreign, type FamilyMember, judgePod, familyMember, type PodJudgement, type PodState } from './judge-pod.ts';
+import { noPods, usageKey, UsageSubject } from './usage-subject.ts';
+import type { PodCounts } from './judge-pod.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -19,7 +20,7 @@ interface NamespaceUsage {
 }
 
 export interface PodUsageListener {
-  /** Called when the usage of an InjectorConfig or tag ({@link subjectOf}) changes. */
+  /** Called when the usage of an InjectorConfig or tag ({@link usageKey}) changes. */
   changed?(subject: string): void;
   /** Called when the last pod of a group that an InjectorConfig or tag uses is deleted. */
   left?(subject: string, group: PodGroup): void;
@@ -120,7 +121,7 @@ export class PodUsage {
 
   /** Sets the keys (undefined if deleted) and revision of an InjectorConfig, linear in its pods. */
   setFamily(injectorConfig: string, keys: WebhookKeys | typeof foreign | undefined, revision = injectorConfig): void {
-    const member = keys === undefined || keys === foreign ? keys : memberOf(keys, revision);
+    const member = keys === undefined || keys === foreign ? keys : familyMember(keys, revision);
     if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
     if (member === undefined) this.#families.delete(injectorConfig);
     else this.#families.set(injectorConfig, member);
@@ -341,17 +342,17 @@ function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState 
   const { injectorConfig, selectedBy, isUser } = judgement;
   if (!isUser) return [];
   const state = stateOf(judgement);
-  const subjects: [string, PodState | undefined][] = [[subjectOf('InjectorConfig', injectorConfig), state]];
+  const subjects: [string, PodState | undefined][] = [[usageKey('InjectorConfig', injectorConfig), state]];
   if (selectedBy !== undefined && selectedBy.injectorConfig !== injectorConfig) {
-    subjects.push([subjectOf('InjectorConfig', selectedBy.injectorConfig), undefined]);
+    subjects.push([usageKey('InjectorConfig', selectedBy.injectorConfig), undefined]);
   }
-  if (selectedBy?.tag !== undefined) subjects.push([subjectOf('RevisionTag', selectedBy.tag), state]);
+  if (selectedBy?.tag !== undefined) subjects.push([usageKey('RevisionTag', selectedBy.tag), state]);
   return subjects;
 }
 
 /** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */
 function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
   const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
-  const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));
-  return tag === undefined ? subjects : [...subjects, subjectOf('RevisionTag', tag)];
+  const subjects = [...configs].map((name) => usageKey('InjectorConfig', name));
+  return tag === undefined ? subjects : [...subjects, usageKey('RevisionTag', tag)];
 }

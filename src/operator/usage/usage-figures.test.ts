@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { otherNamespaces, shownNamespaces, usageFigures } from './usage-figures.ts';
 import type { PodUsage } from './pod-usage.ts';
-import { noPods, type PodCounts } from './usage-subject.ts';
+import type { PodCounts } from './judge-pod.ts';
+import { noPods } from './usage-subject.ts';
 
 function usage(namespaces: [string, Partial<PodCounts>][], totals: [string, string, Partial<PodCounts>][]): PodUsage {
   const whole = (counts: Partial<PodCounts>): PodCounts => ({ ...noPods(), ...counts });

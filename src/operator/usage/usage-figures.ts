@@ -1,6 +1,7 @@
 import type { PodState } from './judge-pod.ts';
 import type { PodUsage } from './pod-usage.ts';
-import { noPods, type PodCounts } from './usage-subject.ts';
+import { noPods } from './usage-subject.ts';
+import type { PodCounts } from './judge-pod.ts';
 
 /** The usage that the metrics export. */
 export interface UsageFigures {

@@ -1,8 +1,5 @@
-import type { PodState } from './judge-pod.ts';
+import type { PodCounts, PodState } from './judge-pod.ts';
 import type { PodGroup } from './pod-group.ts';
-
-/** The number of pods in each state. */
-export type PodCounts = Record<PodState, number>;
 
 export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
 
@@ -41,6 +38,6 @@ export class UsageSubject {
 }
 
 /** Returns the key of an InjectorConfig or tag, as `Kind/name`. */
-export function subjectOf(kind: 'InjectorConfig' | 'RevisionTag', name: string): string {
+export function usageKey(kind: 'InjectorConfig' | 'RevisionTag', name: string): string {
   return `${kind}/${name}`;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { ManualClock, settle } from '../../kube/testdata/manual-clock.ts';
-import { type PathProbeOptions, type PathProbeResult, probePath, unreachable } from './path-probe.ts';
+import { type PathProbeOptions, type PathProbeResult, probePath, failedCallMessage } from './path-probe.ts';
 
 const probe: KubernetesObject = {
   apiVersion: 'v1',
@@ -165,7 +165,7 @@ describe('unreachable', () => {
   ];
   for (const [error, advice] of table) {
     it(`keeps the API server's error and adds advice: ${error.slice(-50)}`, () => {
-      const message = unreachable(prefix + error);
+      const message = failedCallMessage(prefix + error);
       assert.ok(message.startsWith('the API server does not reach the webhook, so it is not installed: '));
       assert.ok(message.includes(error.replace('?timeout=5s', '')));
       const [, last = ''] = /.*; (.*)$/.exec(message) ?? [];
@@ -175,18 +175,18 @@ describe('unreachable', () => {
 
   it('gives no advice for an unknown error', () => {
     assert.equal(
-      unreachable(`${prefix}expected response.uid="a", got "b"`),
+      failedCallMessage(`${prefix}expected response.uid="a", got "b"`),
       'the API server does not reach the webhook, so it is not installed: expected response.uid="a", got "b"',
     );
   });
 
   it('gives the same message for the same failure from different ports', () => {
     const reset = (port: number): string =>
-      unreachable(`${prefix}${post}read tcp 10.0.0.1:${port}->10.0.0.7:443: read: connection reset by peer`);
+      failedCallMessage(`${prefix}${post}read tcp 10.0.0.1:${port}->10.0.0.7:443: read: connection reset by peer`);
     assert.equal(reset(40001), reset(40002));
   });
 
   it('keeps an error without the usual prefix unchanged', () => {
-    assert.match(unreachable('something else'), /so it is not installed: something else$/);
+    assert.match(failedCallMessage('something else'), /so it is not installed: something else$/);
   });
 });

@@ -77,7 +77,7 @@ async function askOnce(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.message.includes(`webhook "${probeWebhookName}"`))
-      return { reached: false, reason: 'NotReachable', message: unreachable(error.message) };
+      return { reached: false, reason: 'NotReachable', message: failedCallMessage(error.message) };
     const isRefusal = [403, 409, 422].includes(error.code) && !/ cannot create resource /.test(error.message);
     if (!isRefusal) throw error;
     const message = `the dry run of the reachability check (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was rejected by another component, so the webhook is not installed: ${error.message}; allow this ConfigMap there`;
@@ -121,7 +121,7 @@ const causes: readonly (readonly [pattern: RegExp, advice: string])[] = [
  * Returns a message with the API server's error about a failed webhook call, and with advice.
  * Removes the ephemeral port, so that the same failure always results in the same message.
  */
-export function unreachable(error: string): string {
+export function failedCallMessage(error: string): string {
   const cause = (/failed to call webhook: (.*)$/s.exec(error)?.[1] ?? error)
     .replace(/\?timeout=[^"\s]*/, '')
     .replace(/\b(read|write) tcp \S+->/, '$1 tcp ')

@@ -11,7 +11,7 @@ import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { WebhookInput } from '../../manifests/webhook-configuration.ts';
 
 /** A webhook to write, of an InjectorConfig or of a tag. */
-export interface WebhookTarget extends WebhookInput {
+export interface CheckedWebhook extends WebhookInput {
   readonly context: ManifestContext;
 }
 
@@ -47,7 +47,7 @@ export class ReachabilityCheck {
 
   /** Resolves with undefined if the webhook may be written. Rejects when the API server fails. */
   async check(
-    target: WebhookTarget,
+    target: CheckedWebhook,
     desired: KubernetesObject,
     live: KubernetesObject | undefined,
     signal: AbortSignal,

@@ -16,7 +16,7 @@ import { type Finding, no } from '../controller/revision-status.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
-import type { WriteObstacle, ReachabilityCheck, WebhookTarget } from './reachability-check.ts';
+import type { WriteObstacle, ReachabilityCheck, CheckedWebhook } from './reachability-check.ts';
 
 /** How long to wait while another operator class uses the name, without a watch event, in ms. */
 const takenRetryMs = 30_000;
@@ -74,20 +74,20 @@ export class WebhookWriter {
   }
 
   /** Returns the live webhook of a target. Tag and InjectorConfig `default` share one webhook. */
-  live({ config, tag }: Pick<WebhookTarget, 'config' | 'tag'>): KubernetesObject | undefined {
+  live({ config, tag }: Pick<CheckedWebhook, 'config' | 'tag'>): KubernetesObject | undefined {
     const { view } = this.#options;
     return tag === undefined ? view.ownWebhook(config.metadata.name) : view.tagWebhook(tag.metadata.name);
   }
 
   /** Reports whether every replica can parse the path and the API server reaches the endpoint. */
-  canWrite(target: WebhookTarget): boolean {
+  canWrite(target: CheckedWebhook): boolean {
     const isReadable = typeof this.#options.reports.pathFormat() !== 'string';
     if (!isReadable || this.#options.view.otherClassAt(webhookName(target)) !== undefined) return false;
     return this.#options.check.hasReached(probeSubject(target), this.#desired(target).object, this.live(target));
   }
 
   /** Runs the reachability check. Resolves with the obstacle to a write, or undefined. */
-  async checkBeforeWrite(target: WebhookTarget, signal: AbortSignal): Promise<WriteObstacle | undefined> {
+  async checkBeforeWrite(target: CheckedWebhook, signal: AbortSignal): Promise<WriteObstacle | undefined> {
     const taken = nameInUse(this.#options.view, webhookName(target));
     if (taken !== undefined) return { finding: taken, retryAfter: takenRetryMs };
     const format = this.#options.reports.pathFormat();
@@ -100,7 +100,7 @@ export class WebhookWriter {
   }
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
-  async apply(target: WebhookTarget, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
+  async apply(target: CheckedWebhook, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
     const { holds } = this.#options;
     const live = this.live(target);
     const name = webhookName(target);
@@ -169,7 +169,7 @@ export class WebhookWriter {
     this.#refused.delete(name);
   }
 
-  #desired(target: WebhookTarget): Narrowing<WebhookConfiguration> {
+  #desired(target: CheckedWebhook): Narrowing<WebhookConfiguration> {
     const format = this.#options.reports.pathFormat();
     const desired = webhookConfiguration(typeof format === 'string' ? target : { ...target, format }, target.context);
     return leaveNarrowed(desired, this.live(target), target.config.spec.webhook.toleratedManagers);

@@ -1,7 +1,7 @@
 import { type AdmissionDecision, denied, type AdmissionRequest, reviewVersions } from './admission-decision.ts';
 import type { AdmissionRoute, HeavyReviews, ReviewVerdict, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from '../metrics/admission-observer.ts';
-import { type DecisionMemory, keyOf } from './decision-memory.ts';
+import { type DecisionMemory, decisionKey } from './decision-memory.ts';
 import { decodeAdmissionReview, type MalformedReview } from './decode-admission-review.ts';
 import { encodeDecision, joinReview } from './encode-admission-review.ts';
 import { parseGoDuration } from '../../inject/mesh/go-duration.ts';
@@ -97,7 +97,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     const { handler, worker, afterResponse } = target;
     const { maxDepth } = jsonBounds;
     const dependencies = target.dependencies?.();
-    const key = dependencies === undefined || !memory.accepts(body.length) ? undefined : keyOf(path, body);
+    const key = dependencies === undefined || !memory.accepts(body.length) ? undefined : decisionKey(path, body);
     if (dependencies !== undefined && key !== undefined) {
       const known = memory.find(key, dependencies);
       if (known !== undefined) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { allowed } from './admission-decision.ts';
-import { DecisionMemory, keyOf, type RememberedDecision, type ReviewKey } from './decision-memory.ts';
+import { DecisionMemory, decisionKey, type RememberedDecision, type ReviewKey } from './decision-memory.ts';
 import { bytesOf, podCreation, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 
 function keyOfReview(uid: number, padding = '', path = '/a'): ReviewKey {
-  const key = keyOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
+  const key = decisionKey(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
   assert.ok(key !== undefined);
   return key;
 }
@@ -59,7 +59,7 @@ describe('DecisionMemory', () => {
     assert.equal(memory.find(keyOfReview(3, '', '/b'), []), undefined);
     const apiVersion = 'admission.k8s.io/v1beta1';
     const older = bytesOf(reviewOf({ uid: uidOf(1), options: { padding: '' } }, { apiVersion }));
-    const key = keyOf('/a', older);
+    const key = decisionKey('/a', older);
     assert.ok(key !== undefined && key.rest.equals(keyOfReview(3).rest));
     assert.equal(memory.find(key, []), undefined);
   });

@@ -28,7 +28,7 @@ export interface ReviewKey extends ReviewBytes {
 }
 
 /** Returns the key of a review; undefined if its bytes do not have the API server's form. */
-export function keyOf(path: string, body: Buffer): ReviewKey | undefined {
+export function decisionKey(path: string, body: Buffer): ReviewKey | undefined {
   const bytes = splitReview(body);
   if (bytes === undefined) return undefined;
   const endpoint = `${bytes.version} ${path}`;

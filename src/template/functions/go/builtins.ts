@@ -5,7 +5,7 @@ import { index, lengthOf, slice } from '../../exec/indexing.ts';
 import { int } from '../../integer.ts';
 import { cost, shallowCost, type Meter } from '../../exec/meter.ts';
 import { any, reflected, string } from '../../exec/parameters.ts';
-import { printable } from './print-value.ts';
+import { printableValue } from './print-value.ts';
 import { sprint, sprintf, sprintln } from './printf.ts';
 import { isTrue, typeNameOf, typeOf } from '../../value-kind.ts';
 import { canBeNil, isAssignable, nilOf } from '../../exec/assign.ts';
@@ -15,7 +15,7 @@ import { isPrintable } from '../../quote.ts';
 
 /** Formats values before they are escaped: follows pointers, and prints nil as `<no value>`. */
 function textOf(values: readonly unknown[], meter: Meter): string {
-  const texts = values.map((value) => (value === null ? '<no value>' : printable(value)));
+  const texts = values.map((value) => (value === null ? '<no value>' : printableValue(value)));
   return sprint(texts, meter);
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { goFunction, goVariadic } from './go-function.ts';
-import { messageType } from '../istio/istio-functions.ts';
+import { protoMessageType } from '../istio/istio-functions.ts';
 import { any, bool, integer, reflected, string, stringMap } from '../../exec/parameters.ts';
 import { compileTemplate } from '../../template.ts';
 import type { TemplateError } from '../../template-error.ts';
@@ -61,6 +61,6 @@ describe('functions in the data', () => {
 
   it('use their Go type as the type name', () => {
     assert.equal(goFunction([bool, reflected], () => true).typeName, 'func(bool, reflect.Value)');
-    assert.equal(typeName(messageType), 'protoreflect.ProtoMessage');
+    assert.equal(typeName(protoMessageType), 'protoreflect.ProtoMessage');
   });
 });

@@ -27,11 +27,11 @@ export function printValue(execution: Execution, value: unknown): string {
   if (value === undefined) return '<no value>';
   if (value instanceof GoFunction)
     throw execution.error(`can't print ${printNode(execution.node)} of type ${value.typeName}`);
-  return formatValue(printable(value), execution.meter);
+  return formatValue(printableValue(value), execution.meter);
 }
 
 /** Follows pointers as text/template does; takes the address if String needs a pointer. */
-export function printable(value: unknown): unknown {
+export function printableValue(value: unknown): unknown {
   if (!(value instanceof TypedValue)) return value;
   const { type } = value;
   const target = type.kind === 'pointer' && !value.isNil ? typed(type.element, value.raw, true) : value;

@@ -89,7 +89,7 @@ export const durationType = pointerTo(named('durationpb.Duration')) as Parameter
 export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig')) as Parameter<TypedValue>;
 
 /** Any pointer to a message that has a protobuf JSON encoding. */
-export const messageType: InterfaceType & Parameter<TypedValue | null> = {
+export const protoMessageType: InterfaceType & Parameter<TypedValue | null> = {
   kind: 'interface',
   name: 'protoreflect.ProtoMessage',
   accepts: (type) => type.kind === 'pointer' && type.element.protoToJson !== undefined,
@@ -202,7 +202,7 @@ export const istioFunctions: FunctionTable = {
     [meshConfigType, stringMap, stringMap, string, containersType],
     otelResourceAttributes,
   ),
-  protoToJSON: goFunction([messageType], protoToJson),
+  protoToJSON: goFunction([protoMessageType], protoToJson),
   strdict: goVariadic([], string, stringDictionary),
   structToJSON: meteredFunction([any], (meter, value) =>
     value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
