@@ -22,7 +22,7 @@ interface Budget {
 const { values } = parseArgs({ options: { before: { type: 'string' } } });
 const budget = JSON.parse(readFileSync(path.join(import.meta.dirname, 'budget.json'), 'utf8')) as Budget;
 
-/** Returns the room of a file: a folder of `src`, a kind of file in `src`, or a top-level folder. */
+/** Returns the room of a file: a folder of `src`, a kind of file in `src`, or a top folder. */
 function roomOf(file: string): string {
   const [top = '', room = ''] = file.split('/');
   if (top !== 'src') return top;

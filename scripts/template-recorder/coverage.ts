@@ -1,7 +1,7 @@
 import { parseTemplate } from '../../src/template/parse/parser.ts';
 import type { Node } from '../../src/template/parse/nodes.ts';
 import { SourceText } from '../../src/template/parse/source-text.ts';
-import { atOnce } from '../../src/template/steps.ts';
+import { atOnce } from '../../src/steps/steps.ts';
 import { argumentKinds } from './expressions.ts';
 import { isExcluded, signatures } from './functions.ts';
 import type { TemplateCase } from './generator.ts';

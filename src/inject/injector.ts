@@ -3,7 +3,7 @@ import type { InjectionSettings } from '../api/injector-config/injection-setting
 import type { LabelSelector } from '../api/kubernetes/kubernetes.ts';
 import { systemNamespaces } from '../api/kubernetes/system-namespaces.ts';
 import type { ExecutionLimits } from '../template/exec/execution.ts';
-import { atOnce, type Steps } from '../template/steps.ts';
+import { atOnce, type Steps } from '../steps/steps.ts';
 import { familyOf, type Family } from './configuration/family.ts';
 import type { KnownTemplates } from './configuration/known-templates.ts';
 import type { InjectorConfigText, SelectorText } from './configuration/parse-injector-config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { OtherRestart, RestartCandidate, RestartSituation } from './restart-candidate.ts';
-import { runSteps } from './restart-steps.ts';
+import { atOnce } from '../steps/steps.ts';
 import { planRestarts } from './restarts.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 import { boundsOf, second, start } from './testdata/situation.ts';
@@ -110,7 +110,7 @@ describe('restarts, from start to end,', () => {
           );
           for (const tag of ['logs', 'prod', 'test']) {
             const seen = statuses[Math.max(0, statuses.length - 1 - lag)] ?? {};
-            const { restart } = runSteps(planRestarts(situationOf(tag, target, all, seen), bounds, now));
+            const { restart } = atOnce(planRestarts(situationOf(tag, target, all, seen), bounds, now));
             // A killed leader has written only the first restarts.
             for (const { name } of restart.slice(0, Math.max(0, restart.length - (killed.next().value ?? 0)))) {
               const found = all.find((each) => each.name === name);

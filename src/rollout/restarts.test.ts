@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { FairShares } from './fair-shares.ts';
-import { runSteps } from './restart-steps.ts';
+import { atOnce } from '../steps/steps.ts';
 import { planRestarts } from './restarts.ts';
 import { at, boundsOf } from './testdata/situation.ts';
 import {
@@ -64,7 +64,7 @@ describe('planRestarts', () => {
     let own = [...many(240, 'a'), ...many(20, 'shop')];
     let turns = 0;
     for (; own.some(({ namespace }) => namespace === 'shop'); turns += 1) {
-      const [next] = runSteps(planRestarts({ own, others: [], shares }, one, at(1000).getTime())).restart;
+      const [next] = atOnce(planRestarts({ own, others: [], shares }, one, at(1000).getTime())).restart;
       shares.serve(next?.namespace ?? '');
       own = own.filter((each) => each !== next);
     }

@@ -15,7 +15,7 @@ import {
   type RestartSituation,
 } from './restart-candidate.ts';
 import { notRestarted, type NotRestarted, longestMessage, type Why, whyNever } from './restart-reasons.ts';
-import { forEach, type Steps } from './restart-steps.ts';
+import { forEach, type Steps } from '../steps/steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 
 /** The message of the whole status explains the stop. */

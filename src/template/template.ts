@@ -7,7 +7,7 @@ import { limitOf } from './exec/meter.ts';
 import { parseTemplate } from './parse/parser.ts';
 import { Readings } from './exec/readings.ts';
 import { SourceText } from './parse/source-text.ts';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce, type Steps } from '../steps/steps.ts';
 
 export interface TemplateOptions {
   /** The name in errors, by which the template can also call itself. */

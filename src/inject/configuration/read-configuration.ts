@@ -1,6 +1,6 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
-import { atOnce, type Steps } from '../../template/steps.ts';
+import { atOnce, type Steps } from '../../steps/steps.ts';
 import type { Rehearsal } from '../injection-result.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';

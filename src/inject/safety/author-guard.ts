@@ -1,7 +1,7 @@
 import type { AnnotationOverrides } from '../../api/injector-config/annotation-overrides.ts';
 import { parseTemplate } from '../../template/parse/parser.ts';
 import { SourceText } from '../../template/parse/source-text.ts';
-import type { Steps } from '../../template/steps.ts';
+import type { Steps } from '../../steps/steps.ts';
 import type { Family } from '../configuration/family.ts';
 import { functionsOfFamily } from '../../template/functions/go/function-families.ts';
 import { builtins } from '../../template/functions/go/builtins.ts';

@@ -3,7 +3,7 @@ import { compileTemplates } from '../injector.ts';
 import { parseTemplateConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import { atOnce } from '../../template/steps.ts';
+import { atOnce } from '../../steps/steps.ts';
 import { authorGuard, type AuthorGuard } from './author-guard.ts';
 import type { AuthorReads, MapReads } from './author-reads.ts';
 

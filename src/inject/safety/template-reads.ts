@@ -6,7 +6,7 @@ import type {
   PipeNode,
   StatementNode,
 } from '../../template/parse/nodes.ts';
-import type { Steps } from '../../template/steps.ts';
+import type { Steps } from '../../steps/steps.ts';
 import { memberOf, namesOf, noPaths, root, union, wholePaths, type DataPaths } from './data-paths.ts';
 import { callReads, type TracedArgument } from './function-reads.ts';
 import { jsonPath } from './json-path.ts';

@@ -2,7 +2,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
 import type { FairShares } from '../../rollout/fair-shares.ts';
-import type { Steps } from '../../rollout/restart-steps.ts';
+import type { Steps } from '../../steps/steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';
 import type { ReplicaReports } from '../ports.ts';
 import type { PodGroup } from '../usage/pod-group.ts';

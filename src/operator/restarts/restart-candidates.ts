@@ -10,7 +10,7 @@ import {
   type RestartSituation,
 } from '../../rollout/restart-candidate.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
-import { forEach, type Steps } from '../../rollout/restart-steps.ts';
+import { forEach, type Steps } from '../../steps/steps.ts';
 import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
 import type { PodJudgement } from '../usage/judge-pod.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
-import type { Steps } from '../../rollout/restart-steps.ts';
-import { Turns } from './restart-pass.ts';
 
 describe('the restart pass', () => {
   const fixture = new RestartFixture();
@@ -162,44 +160,5 @@ describe('the restart pass', () => {
     fixture.workload('other');
     await fixture.passUntil(() => fixture.restarts.length > 1);
     assert.deepEqual(fixture.restarts, ['PATCH deployments web', 'PATCH deployments other']);
-  });
-});
-
-describe('Turns', () => {
-  /** Returns steps that each take one millisecond on a manual clock. */
-  const setUp = () => {
-    let time = 0;
-    const ends: number[] = [];
-    function* work(count: number): Steps<string> {
-      for (let step = 0; step < count; step += 1) {
-        time += 1;
-        ends.push(time);
-        yield;
-      }
-      return 'done';
-    }
-    return { turns: new Turns({ monotonic: () => time }), work, ends };
-  };
-
-  it('lets the event loop run every few milliseconds', async () => {
-    const { turns, work, ends } = setUp();
-    const seen: number[] = [];
-    let isOver = false;
-    const other = (): void => {
-      seen.push(ends.length);
-      if (!isOver) setImmediate(other);
-    };
-    setImmediate(other);
-    assert.equal(await turns.run(work(20)), 'done');
-    isOver = true;
-    const gaps = seen.map((count, index) => count - (seen[index - 1] ?? 0));
-    assert.ok(gaps.length >= 4 && Math.max(...gaps) <= 4, `steps between two turns of the event loop: ${gaps.join()}`);
-  });
-
-  it('adds up the duration of the steps', async () => {
-    const { turns, work } = setUp();
-    await turns.run(work(10));
-    await turns.run(work(5));
-    assert.equal(turns.spent, 15);
   });
 });

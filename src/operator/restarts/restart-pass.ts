@@ -13,7 +13,8 @@ import { type AskingTag, asksForRestarts, type RestartSource } from './restart-s
 import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import { FairShares } from '../../rollout/fair-shares.ts';
-import type { Steps } from '../../rollout/restart-steps.ts';
+import { defaultSlices, inSlices } from '../../steps/in-slices.ts';
+import type { Steps } from '../../steps/steps.ts';
 import {
   formatRestartAnnotation,
   restartedAnnotation,
@@ -74,13 +75,13 @@ export class RestartPass implements RestartSource {
   #isDue = false;
   /** Whether a workload is restarting or waiting. */
   #isBusy = false;
-  readonly #turns: Turns;
+  /** How long planning took in this pass, in milliseconds. */
+  #planned = 0;
 
   constructor(options: RestartPassOptions) {
     this.#options = options;
     this.#reports = new RestartReports(options);
     this.#failed = new FailedRestarts(() => options.clock.monotonic());
-    this.#turns = new Turns(options.clock);
   }
 
   shown(tag: AskingTag): RestartStatus | undefined {
@@ -105,7 +106,7 @@ export class RestartPass implements RestartSource {
     const leadership = this.#follow(leading);
     leadership.keepOnly(names);
     this.#isBusy = false;
-    this.#turns.spent = 0;
+    this.#planned = 0;
     let wait: number = intervalMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
@@ -162,7 +163,7 @@ export class RestartPass implements RestartSource {
     const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
     const interval = writes === 'some' ? 0 : isBusy ? intervalMs.busy : intervalMs.idle;
     const settled = settlesIn > 0 && isBusy ? settlesIn : Infinity;
-    return Math.max(this.#turns.spent * idleRatio, Math.min(due, settled, interval));
+    return Math.max(this.#planned * idleRatio, Math.min(due, settled, interval));
   }
 
   /** Plans in short steps. The event loop runs between the steps. */
@@ -175,9 +176,15 @@ export class RestartPass implements RestartSource {
     const { clock, reports } = this.#options;
     const now = clock.now().getTime();
     const own = { failedRestarts: this.#failed, shares: this.#shares };
-    const inputs = await this.#turns.run(planTagRestarts(tag, { groups, workloads, hasMoved, reports, now, ...own }));
+    const inputs = await this.#inSlices(planTagRestarts(tag, { groups, workloads, hasMoved, reports, now, ...own }));
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;
+  }
+
+  #inSlices<Result>(steps: Steps<Result>): Promise<Result> {
+    const { clock } = this.#options;
+    const afterSlice = (milliseconds: number): void => void (this.#planned += milliseconds);
+    return inSlices(steps, () => clock.monotonic(), defaultSlices, { afterSlice });
   }
 
   /** Writes the planned restarts in sequence. Stops at the first failure. */
@@ -241,38 +248,10 @@ export class RestartPass implements RestartSource {
   #wakeSoon(): void {
     if (this.#isDue || !this.#isBusy) return;
     this.#isDue = true;
-    this.#options.clock.after(Math.max(batchMs, this.#turns.spent * idleRatio), () => {
+    this.#options.clock.after(Math.max(batchMs, this.#planned * idleRatio), () => {
       this.#isDue = false;
       this.#options.wake();
     });
-  }
-}
-
-/** The length of a time slice, in milliseconds: the thread may also serve admission requests. */
-const sliceMs = 4;
-
-/** Runs steps in time slices. The event loop runs between the slices. */
-export class Turns {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  /** The total duration of all steps since a caller last set this to 0, in milliseconds. */
-  spent = 0;
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-  }
-
-  async run<Result>(steps: Steps<Result>): Promise<Result> {
-    for (;;) {
-      const began = this.#clock.monotonic();
-      for (let now = began; now < began + sliceMs; now = this.#clock.monotonic()) {
-        const step = steps.next();
-        if (step.done !== true) continue;
-        this.spent += this.#clock.monotonic() - began;
-        return step.value;
-      }
-      this.spent += this.#clock.monotonic() - began;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
   }
 }
 

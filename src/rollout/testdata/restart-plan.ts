@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { restartStatusSchema, type RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { OtherRestart, RestartCandidate, RestartSituation } from '../restart-candidate.ts';
-import { runSteps } from '../restart-steps.ts';
+import { atOnce } from '../../steps/steps.ts';
 import { planRestarts, type RestartPlan } from '../restarts.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { at, boundsOf, start } from './situation.ts';
@@ -49,7 +49,7 @@ export function plan(
   others: readonly OtherRestart[] = [],
   uncertain: RestartSituation['uncertain'] = [],
 ): RestartPlan {
-  const made = runSteps(planRestarts({ own, others, uncertain }, bounds, at(seconds).getTime()));
+  const made = atOnce(planRestarts({ own, others, uncertain }, bounds, at(seconds).getTime()));
   assert.deepEqual(restartStatusSchema.parse(made.status), made.status);
   return made;
 }

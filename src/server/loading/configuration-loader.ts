@@ -4,7 +4,7 @@ import type { ReadConfiguration } from '../../inject/configuration/read-configur
 import { inject } from '../../inject/inject.ts';
 import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
-import { inSlices, type Slices } from './in-slices.ts';
+import { inSlices, type Slices } from '../../steps/in-slices.ts';
 import { mainThreadLimits } from '../worker/limits.ts';
 import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 
@@ -13,7 +13,7 @@ export interface ConfigurationLoaderOptions {
   /** Tries a configuration in another process; the loader loads only configurations that pass. */
   readonly trials: { try(files: ConfigurationFiles): Promise<ReadConfiguration> };
   readonly slices?: Slices;
-  /** Collects young garbage; see {@link BetweenSlices}. */
+  /** Collects young garbage after each slice: one long collection would delay requests. */
   readonly collect?: () => void;
 }
 
@@ -41,7 +41,7 @@ export class ConfigurationLoader {
   async load(files: ConfigurationFiles): Promise<Injector> {
     const read = await this.#options.trials.try(files);
     const { clock, slices, collect } = this.#options;
-    const loaded = this.#last.then(() => inSlices(this.#steps(files, read), clock, slices, { collect }));
+    const loaded = this.#last.then(() => inSlices(this.#steps(files, read), clock, slices, { afterSlice: collect }));
     this.#last = loaded.catch(() => undefined);
     return loaded;
   }

@@ -4,7 +4,7 @@ import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, Templat
 import type { GoFunction } from '../functions/go/go-function.ts';
 import { printValue } from '../functions/go/print-value.ts';
 import { iterate } from './range.ts';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../../steps/steps.ts';
 import type { Readings } from './readings.ts';
 import { rememberedList } from './remembered-list.ts';
 import { isTrue } from '../value-kind.ts';

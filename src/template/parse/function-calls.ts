@@ -1,4 +1,4 @@
-import { atOnce } from '../steps.ts';
+import { atOnce } from '../../steps/steps.ts';
 import { parseTemplate } from './parser.ts';
 import { SourceText } from './source-text.ts';
 

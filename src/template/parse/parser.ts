@@ -4,7 +4,7 @@ import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, Statemen
 import { parseNumber, parseRune } from './number-literal.ts';
 import { quoteString } from '../quote.ts';
 import type { SourceText } from './source-text.ts';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../../steps/steps.ts';
 import type { TemplateError } from '../template-error.ts';
 import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';

@@ -1,7 +1,7 @@
 import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
 import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/revision-tag/restart-annotation.ts';
 import type { RestartCandidate, RestartSituation } from '../../../rollout/restart-candidate.ts';
-import { runSteps } from '../../../rollout/restart-steps.ts';
+import { atOnce } from '../../../steps/steps.ts';
 import type { SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import type { PodJudgement } from '../../usage/judge-pod.ts';
 import { carriedBy } from '../../usage/pod-traits.ts';
@@ -98,7 +98,7 @@ export function inspect({ workloads = [record('web')], ...sources }: SituationFi
     now,
     ...sources,
   });
-  return runSteps(steps);
+  return atOnce(steps);
 }
 
 export function situation(fields: SituationFields = {}): RestartSituation {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce } from '../steps/steps.ts';
 import { compileTemplate, compileTemplateInSteps } from './template.ts';
 
 const nested = (depth: number): string => `${'{{if .a}}'.repeat(depth)}x${'{{end}}'.repeat(depth)}`;
@@ -30,20 +30,5 @@ describe('compileTemplateInSteps', () => {
 
   it('has the same nesting limit, and reports when the limit is reached', () => {
     assert.throws(() => atOnce(compileTemplateInSteps(nested(401), { name: 't' })), /max expression depth exceeded/);
-  });
-});
-
-describe('atOnce', () => {
-  it('runs every step and returns the result', () => {
-    const done: number[] = [];
-    function* work(): Steps<string> {
-      for (let index = 0; index < 3; index += 1) {
-        done.push(index);
-        yield;
-      }
-      return 'all';
-    }
-    assert.equal(atOnce(work()), 'all');
-    assert.deepEqual(done, [0, 1, 2]);
   });
 });

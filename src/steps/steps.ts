@@ -1,15 +1,14 @@
 /**
- * A computation in steps. The caller may do other work after each step, because the thread that
- * examines tens of thousands of workloads also answers admission requests.
+ * Work in small steps, one for each `next()`. The caller may do other work after each step, because
+ * the thread that parses templates or plans restarts also answers admission requests.
  */
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** Runs all steps without a break and returns the result. */
-export function runSteps<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 /** The number of items per step. */

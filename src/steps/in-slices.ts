@@ -1,5 +1,5 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
-import type { MonotonicClock } from '../ports.ts';
+import type { Steps } from './steps.ts';
 
 /**
  * How background work shares a thread with requests, in milliseconds. Work runs when the event loop
@@ -22,26 +22,29 @@ export const defaultSlices = {
 export type Slices = Readonly<typeof defaultSlices>;
 
 export interface BetweenSlices {
-  /** Collects young garbage at the end of each slice; one long collection would delay requests. */
-  readonly collect?: (() => void) | undefined;
+  /** Called at the end of each slice with its duration in milliseconds. */
+  readonly afterSlice?: ((milliseconds: number) => void) | undefined;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Runs work in slices of whole steps, and lets the event loop turn between slices. */
+/**
+ * Runs work in slices of whole steps, and lets the event loop turn between slices.
+ * @param clock returns monotonic milliseconds
+ */
 export async function inSlices<Result>(
-  steps: Generator<void, Result, void>,
-  clock: MonotonicClock,
+  steps: Steps<Result>,
+  clock: () => number,
   { work, busy, patience, rest, lately }: Slices = defaultSlices,
-  { collect, pause = pauseFor }: BetweenSlices = {},
+  { afterSlice, pause = pauseFor }: BetweenSlices = {},
 ): Promise<Result> {
   let lastBusy = -Infinity;
   for (;;) {
     const begun = clock();
-    do {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    } while (clock() < begun + work);
-    collect?.();
+    let step;
+    do step = steps.next();
+    while (step.done !== true && clock() < begun + work);
+    afterSlice?.(clock() - begun);
+    if (step.done === true) return step.value;
     const ended = clock();
     const goOn = ended + patience;
     let isRested = false;
