@@ -1,4 +1,4 @@
-// The layers of docs/architecture.md. Each folder of src/ may import only what is listed here; the build fails otherwise.
+// The layers of docs/architecture.md. A folder of src/ may import only what is listed here.
 const may = {
   steps: [],
   template: ['steps'],

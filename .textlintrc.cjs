@@ -1,4 +1,4 @@
-// Plain English in documents; eslint.config.js holds comments, texts and names in the code to the same words.
+// Plain English in documents; eslint.config.js has the same words for comments and names in code.
 const words = require('./scripts/english/words.cjs');
 
 module.exports = {

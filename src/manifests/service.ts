@@ -33,7 +33,7 @@ interface ClientConfigInput {
   readonly service: string;
   readonly path: string;
   readonly caBundlePem: string;
-  /** Replaces the Service: https://HOST[:PORT][/PATH], to which {@link clientConfig} appends `path`. */
+  /** Replaces the Service: https://HOST[:PORT][/PATH]; {@link clientConfig} appends `path`. */
   readonly url?: string;
 }
 

@@ -1,6 +1,6 @@
-// Command health judges Kubernetes objects as Argo CD and Flux do. It reads health checks and objects
-// as JSON from standard input. For each health check, it writes the verdict of both tools on each
-// object.
+// Command health judges Kubernetes objects as Argo CD and Flux do. It reads health checks and
+// objects as JSON from standard input. For each health check, it writes the verdict of both tools
+// on each object.
 package main
 
 import (
