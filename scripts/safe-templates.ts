@@ -16,7 +16,7 @@ import type { WorkerResult, WorkerTask } from './safe-templates/worker.ts';
 
 const repository = path.join(import.meta.dirname, '..');
 /** The folders of the engine. */
-const parts = ['api', 'inject', 'routing', 'selection', 'template'];
+const parts = ['api', 'inject', 'routing', 'selection', 'steps', 'template'];
 
 /** A folder in the repository, so that Node finds the libraries. */
 const copies = path.join(repository, '.build/safe-templates', String(process.pid));

@@ -71,6 +71,7 @@ describe('deliberate mistakes', () => {
   async function load(name: string, file: string, from: string, to: string): Promise<Subject> {
     const copy = path.join(folder, name);
     cpSync(source, copy, { recursive: true, filter: (one) => !one.endsWith('.test.ts') && !one.endsWith('.json') });
+    cpSync(path.join(source, '../steps'), path.join(folder, 'steps'), { recursive: true });
     const parts = readFileSync(path.join(copy, file), 'utf8').split(from);
     assert.equal(parts.length, 2, `${file} must contain the replaced text exactly once`);
     writeFileSync(path.join(copy, file), parts.join(to));
