@@ -20,7 +20,12 @@ const limit = 4;
  * of changes on the creation and returns only the sets that work.
  * @param fixes corrections of mistyped labels; these are tried first
  */
-export function adviseOn(creation: PodCreation, inputs: ExplanationInputs, finding: CreationFinding, fixes: Change[] = []) {
+export function adviseOn(
+  creation: PodCreation,
+  inputs: ExplanationInputs,
+  finding: CreationFinding,
+  fixes: Change[] = [],
+) {
   const candidates = candidatesFor(creation, inputs, finding).sort((one, other) => one.length - other.length);
   const found: Advice[] = [];
   const known = new Map<string, number>();

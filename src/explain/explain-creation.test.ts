@@ -26,25 +26,26 @@ const strict = surroundings([standard], {
 });
 
 describe('explainCreation', () => {
-  const table: [what: string, podCreation: PodCreation, cluster: ExplanationInputs, outcome: string, reason: string][] = [
-    ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
-    ['an unlabelled namespace', creation(), plain, 'NotInjected', 'NotSelected'],
-    ['a pod that opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
+  const table: [what: string, podCreation: PodCreation, cluster: ExplanationInputs, outcome: string, reason: string][] =
     [
-      'a pod that opts out by annotation if the webhook has no matchCondition',
-      creation({ annotations: optOut }, enabled),
-      plain,
-      'NotInjected',
-      'OptedOutByAnnotation',
-    ],
-    ['a host-network pod', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
-    ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
-    ['a disabled policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
-    ['a neverInjectSelector', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
-    ['a forbidden annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
-    ['a cluster without webhooks', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
-    ['a lost configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
-  ];
+      ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
+      ['an unlabelled namespace', creation(), plain, 'NotInjected', 'NotSelected'],
+      ['a pod that opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
+      [
+        'a pod that opts out by annotation if the webhook has no matchCondition',
+        creation({ annotations: optOut }, enabled),
+        plain,
+        'NotInjected',
+        'OptedOutByAnnotation',
+      ],
+      ['a host-network pod', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
+      ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
+      ['a disabled policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
+      ['a neverInjectSelector', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
+      ['a forbidden annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
+      ['a cluster without webhooks', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
+      ['a lost configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
+    ];
   for (const [what, podCreation, cluster, ...expected] of table) {
     it(`reports ${expected.join(', ')} for ${what}`, () => {
       const { outcome, reason } = explainCreation(podCreation, cluster);

@@ -23,7 +23,12 @@ export interface Cause {
 }
 
 /** Returns the causes of a missing or a double injection, the most certain cause first. */
-export function causesOf(creation: PodCreation, finding: CreationFinding, facts: Facts, around: ExplanationInputs): Cause[] {
+export function causesOf(
+  creation: PodCreation,
+  finding: CreationFinding,
+  facts: Facts,
+  around: ExplanationInputs,
+): Cause[] {
   if (finding.outcome === 'Injected') return injectedTwice(finding, facts);
   if (finding.reason !== 'NotSelected' && finding.reason !== 'NoWebhook') return [];
   const namespace = creation.namespace.labels;

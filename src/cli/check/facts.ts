@@ -32,7 +32,10 @@ export interface Facts {
 }
 
 /** Converts facts for the explain engine. Each configuration is loaded once, on first use. */
-export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configurations' | 'filesOf'>): ExplanationInputs {
+export function surroundingsOf({
+  configurations,
+  filesOf,
+}: Pick<Facts, 'configurations' | 'filesOf'>): ExplanationInputs {
   const loaded = new Map<string, Injector | { unavailable: string }>();
   return {
     webhooks: podWebhooks(configurations),

@@ -52,7 +52,8 @@ export async function readConfigurations(client: Reader, configurations: Facts['
   const webhooks = podWebhooks(configurations);
   const targets = webhooks.flatMap(({ target, canary }) => [target ?? [], canary?.target ?? []].flat());
   const distinct = new Map(targets.map((target) => [targetKey(target), target]));
-  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readConfigurationFiles(client, target)] as const;
+  const read = async ([key, target]: [string, WebhookTarget]) =>
+    [key, await readConfigurationFiles(client, target)] as const;
   const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
   return (target: WebhookTarget): FoundFiles => files.get(targetKey(target)) ?? { unavailable: 'it was not read' };
 }

@@ -56,7 +56,10 @@ export function untilAvailable(
 }
 
 /** Returns the pods that a Deployment selects. */
-export async function podsOfDeployment(client: ApiClient, { metadata, spec }: KubernetesObject): Promise<KubernetesObject[]> {
+export async function podsOfDeployment(
+  client: ApiClient,
+  { metadata, spec }: KubernetesObject,
+): Promise<KubernetesObject[]> {
   const labels = Object.entries((spec as Deployment['spec']).selector.matchLabels);
   const labelSelector = labels.map((label) => label.join('=')).join(',');
   return (await client.listAll(pods, { namespace: metadata.namespace, labelSelector })).items;

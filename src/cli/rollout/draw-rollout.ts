@@ -43,7 +43,9 @@ function heading(tag: RevisionTag, now: Date): string {
   const way =
     canary === undefined ? formatStanding(standingOf(tag)) : `${stable?.revision ?? '?'} -> ${canary.revision}`;
   const since =
-    canary === undefined || startedAt === undefined ? '' : `, for ${shortDuration(now.getTime() - Date.parse(startedAt))}`;
+    canary === undefined || startedAt === undefined
+      ? ''
+      : `, for ${shortDuration(now.getTime() - Date.parse(startedAt))}`;
   return `RevisionTag ${tag.metadata.name}: revision ${way}: ${phaseOf(tag)}${since}`;
 }
 

@@ -67,7 +67,8 @@ export function callReads(name: string, callArguments: readonly TracedArgument[]
       keys,
     );
   }
-  if (name === 'isset' || name === 'hasKey') return depends(union(named(first.paths, second), wholePaths(second.paths)));
+  if (name === 'isset' || name === 'hasKey')
+    return depends(union(named(first.paths, second), wholePaths(second.paths)));
   if (name === 'otelResourceAttributes') return shows(openTelemetryReads(callArguments));
   if (numeric.has(name)) return shows(noPaths);
   if (choosing.has(name)) return shows(all);

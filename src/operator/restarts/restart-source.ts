@@ -26,7 +26,11 @@ export function isRollbackOnly({ spec: { strategy } }: Pick<RevisionTag, 'spec'>
 }
 
 /** Returns the status while restarts are disabled. @param stale the number of stale workloads */
-export function restartsNotAllowed(tag: AskingTag, why: keyof typeof reasons, stale: number): RestartStatus | undefined {
+export function restartsNotAllowed(
+  tag: AskingTag,
+  why: keyof typeof reasons,
+  stale: number,
+): RestartStatus | undefined {
   if (!wantsRestarts(tag)) return undefined;
   return { phase: 'NotAllowed', message: reasons[why], stale, inProgress: 0, waiting: [], untouched: [] };
 }
