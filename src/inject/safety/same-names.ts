@@ -152,8 +152,9 @@ function isEngines({ name, valueFrom }: JsonObject): boolean {
 function withVariablesOf({ spec }: Pod, pod: Pod): Pod {
   const items = containerLists.flatMap((list) => listOf(spec[list])).filter(({ name }) => name === proxyContainer);
   const variables = items.flatMap(({ env }) => listOf(env).filter(isEngines));
+  if (variables.length === 0) return pod;
   return withItems(pod, proxies, (item) => [
-    { ...item, env: [...listOf(item.env).filter((each) => !isEngines(each)), ...variables] },
+    { ...item, env: [...listOf(item.env).filter((variable) => !isEngines(variable)), ...variables] },
   ]);
 }
 
@@ -164,7 +165,7 @@ function elementsOf(pod: Pod, names: ReadonlySet<string>) {
   for (const each of keyedLists) {
     for (const [index, item] of listOf(spec[each.list]).entries()) {
       if (!names.has(nameOf(each, item))) continue;
-      const env = listOf(item.env).filter((each) => !isEngines(each));
+      const env = listOf(item.env).filter((variable) => !isEngines(variable));
       const id = `${each.list} ${String(item[each.key])}`;
       elements.set(elements.has(id) ? `${id} ${index}` : id, {
         path: ['spec', each.list, `[${String(item[each.key])}]`],

@@ -4,9 +4,16 @@ import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { foreign, type FamilyMember, judgePod, familyMember, type PodJudgement, type PodState } from './judge-pod.ts';
+import {
+  foreign,
+  type FamilyMember,
+  judgePod,
+  familyMember,
+  type PodCounts,
+  type PodJudgement,
+  type PodState,
+} from './judge-pod.ts';
 import { noPods, usageKey, UsageSubject } from './usage-subject.ts';
-import type { PodCounts } from './judge-pod.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

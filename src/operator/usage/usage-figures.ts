@@ -1,7 +1,6 @@
-import type { PodState } from './judge-pod.ts';
+import type { PodCounts, PodState } from './judge-pod.ts';
 import type { PodUsage } from './pod-usage.ts';
 import { noPods } from './usage-subject.ts';
-import type { PodCounts } from './judge-pod.ts';
 
 /** The usage that the metrics export. */
 export interface UsageFigures {
