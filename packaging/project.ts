@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
+import { programVersion } from '../src/cli/version.ts';
 
 interface Manifest {
   name: string;
@@ -27,11 +28,10 @@ export function checkVersions(): void {
     version: string;
     appVersion: string;
   };
-  const [, inSource = 'none'] = /version = '(.*)'/.exec(readFileSync('src/cli/version.ts', 'utf8')) ?? [];
   const found = {
     'version of charts/injector-operator/Chart.yaml': version,
     'appVersion of charts/injector-operator/Chart.yaml': appVersion,
-    'src/cli/version.ts': inSource,
+    'src/cli/version.ts': programVersion,
   };
   for (const [where, other] of Object.entries(found))
     if (other !== project.version)
