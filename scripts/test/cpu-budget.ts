@@ -12,8 +12,10 @@ export interface CpuBudget {
 const tolerance = 1.5;
 /** Small figures depend on chance. */
 const ignoredSeconds = 2;
-/** The least number of scenarios whose median shows how fast a machine is. */
-const enough = 10;
+/** The least number of scenarios whose median shows how fast a machine is: `make test` runs six. */
+const enough = 5;
+/** No machine is slower than the budget's by this factor, so a greater median is a regression. */
+const slowest = 2;
 
 /**
  * Compares accounts with the budget. Returns a line for each scenario that is above its budget or
@@ -33,7 +35,7 @@ export function compareWithBudget(accounts: readonly Account[], budget: CpuBudge
   const median = ratios.length < enough ? 1 : ratios[Math.floor(ratios.length / 2)]!;
   const slower = Math.max(1, median);
   if (slower > 1) lines.push(`the median scenario used ${slower.toFixed(2)} times its budget`);
-  if (slower > tolerance) failed += 1;
+  if (slower > slowest) failed += 1;
   const compare = (name: string, used: number, allowed: number | undefined): void => {
     if (allowed === undefined) {
       lines.push(`FAIL  ${name} has no budget in scripts/budget.json; it used ${used.toFixed(1)} CPU seconds`);
