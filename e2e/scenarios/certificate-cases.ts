@@ -17,8 +17,8 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 /** Leaves live for 120 s, longer than the controllers are stopped on a busy machine. */
 const longerTerms = { ...shortTerms, leafDuration: '2h' };
 
-/** Leaves live for 20 s, authorities for 32 s; both are renewed at 45 to 50 %. */
-const shortLives = { leafDuration: '20m', caDuration: '32m', confirmationPeriod: '60s', renewalFraction: 0.5 };
+/** Leaves live for 40 s, authorities for 64 s; both are renewed at 45 to 50 %. */
+const shortLives = { leafDuration: '40m', caDuration: '64m', confirmationPeriod: '60s', renewalFraction: 0.5 };
 
 export const certificateCases: Scenario = {
   name: 'certificate-cases',

@@ -45,7 +45,7 @@ class CertManagerFixture extends RevisionFixture {
   }
 
   async passes(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await this.watched();
     await this.reconcile('blue');
   }
 }

@@ -53,7 +53,7 @@ class SecretFixture extends RevisionFixture {
   /** Reconciles once, and waits until the watch on the Secret exists. */
   async passes(name = 'blue'): Promise<void> {
     await this.reconcile(name);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await this.watched();
   }
 
   /** Reports whether a Warning Event has the reason. */

@@ -65,7 +65,7 @@ class SignerFixture extends RevisionFixture {
 
   /** Reconciles after the watches have delivered the request and the ConfigMap. */
   async passes(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await this.watched();
     await this.reconcile('blue');
   }
 }
