@@ -29,7 +29,7 @@ const source: Step[] = [
     "! git log --since=2026-11-25T00:00:00Z --format='%h %s' | grep -E '^[^ ]+ .{73}'",
   ]),
   one('format', ['npx', 'prettier', '--check', '--log-level', 'warn', '.']),
-  one('layers', ['npx', 'depcruise', '--config', '.dependency-cruiser.cjs', 'src']),
+  one('layers', ['npm', 'run', '--silent', 'layers']),
   one('dead code', ['npx', 'knip']),
   one('budget', [...typescript, 'scripts/budget.ts']),
   one('walks', [...typescript, 'scripts/walks.ts']),

@@ -17,15 +17,8 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
-import { bounds, checkBounds, checkNegativeControl, type Stage } from './restart-stale/bounds.ts';
-import {
-  checkGuarded,
-  createFixtures,
-  createGuarded,
-  createLeftAlone,
-  generations,
-  tag,
-} from './restart-stale/fixtures.ts';
+import { bounds, checkBounds, checkNegativeControl, tag, type Stage } from './restart-stale/bounds.ts';
+import { checkGuarded, createFixtures, createGuarded, createLeftAlone, generations } from './restart-stale/fixtures.ts';
 
 const name = 'restart-stale';
 const sizes = {

@@ -15,6 +15,9 @@ export interface Mismatch {
   readonly differences?: readonly string[];
 }
 
+/** Compares one row of a recorded table with the engine's result. */
+export type RowComparison = (row: unknown) => Mismatch | undefined;
+
 /** Returns a mismatch unless the two values are equal. */
 export function expectEqual(actual: unknown, expected: unknown): Mismatch | undefined {
   const summary = firstDifference(actual, expected, '');

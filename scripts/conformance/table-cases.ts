@@ -16,7 +16,7 @@ import { workloadOf } from '../../src/inject/pod/workload.ts';
 import { encodeProbers, listProbers } from '../../src/inject/probes/handlers.ts';
 import { addProbers, isRewriteEnabled, rewriteProbes } from '../../src/inject/probes/take-over-probes.ts';
 import { compileLabelSelector, type CompiledSelector } from '../../src/selection/label-selector.ts';
-import { expectEqual, type ConformanceCase, type Mismatch } from './conformance-case.ts';
+import { expectEqual, type ConformanceCase, type Mismatch, type RowComparison } from './conformance-case.ts';
 import type { Golden } from './golden.ts';
 import { functionTables } from './tables/function-tables.ts';
 import { meshTables } from './tables/mesh-tables.ts';
@@ -172,9 +172,6 @@ function compareErrors(actual: string | undefined, expected: string | null): Mis
   const yaml = /(failed to convert to apply proxy config: yaml: )[^]*$/;
   return expectEqual(actual?.replace(yaml, '$1') ?? null, expected?.replace(yaml, '$1') ?? null);
 }
-
-/** Compares one row of a recorded table with the engine's result. */
-export type RowComparison = (row: unknown) => Mismatch | undefined;
 
 /** The comparisons of rows, by the name of the table. */
 const tables: Readonly<Record<string, RowComparison>> = {

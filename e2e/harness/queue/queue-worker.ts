@@ -2,11 +2,22 @@
 import { writeMeasurement } from '../../../bench/report.ts';
 import { account, cpuSecondsOf } from '../../../scripts/test/account.ts';
 import { scenarios } from '../../scenarios.ts';
-import { openCluster, type Cluster } from '../cluster.ts';
+import { openCluster, type Cluster, type ClusterChoice } from '../cluster.ts';
 import { RightsUsed, type RightsSnapshot } from '../rights/rights-used.ts';
-import { ScenarioContext, type Scenario } from '../scenario-context.ts';
+import { ScenarioContext, type Scenario, type ScenarioSize } from '../scenario-context.ts';
 import { announce, serveWorker, workerData } from '../worker/serve-worker.ts';
-import type { Outcome, QueueOptions } from './queue.ts';
+
+export interface QueueOptions extends ClusterChoice, ScenarioSize {
+  /** Whether scenarios that need --destructive may run on the user's own cluster. */
+  destructive: boolean;
+  record: boolean;
+}
+
+export interface Outcome {
+  passed: number;
+  isFailed: boolean;
+  rights: RightsSnapshot;
+}
 
 // A scenario may run commands that run scenarios. The account of the first includes the others.
 delete process.env['TEST_ACCOUNT'];

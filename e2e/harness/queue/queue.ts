@@ -1,20 +1,6 @@
-import type { ClusterChoice } from '../cluster.ts';
 import type { RightsSnapshot } from '../rights/rights-used.ts';
-import type { ScenarioSize } from '../scenario-context.ts';
 import { WorkerHandle } from '../worker/worker-handle.ts';
-import type { QueueMethods } from './queue-worker.ts';
-
-export interface QueueOptions extends ClusterChoice, ScenarioSize {
-  /** Whether scenarios that need --destructive may run on the user's own cluster. */
-  destructive: boolean;
-  record: boolean;
-}
-
-export interface Outcome {
-  passed: number;
-  isFailed: boolean;
-  rights: RightsSnapshot;
-}
+import type { Outcome, QueueMethods, QueueOptions } from './queue-worker.ts';
 
 /** Runs scenarios one after another in a process of their own, on one control plane. */
 export class Queue {

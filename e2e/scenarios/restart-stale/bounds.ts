@@ -6,7 +6,8 @@ import { found } from '../../harness/wait-for.ts';
 import { restartAllAtOnce } from '../../harness/workload-kinds.ts';
 import { disturbances, edits, slotsTaken, type Window } from '../../harness/workload-observer/history.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
-import { tag } from './fixtures.ts';
+
+export const tag = 'prod';
 
 /** `spec.strategy.restart` of the tag. */
 export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySeconds: 1, readyTimeout: '60s' };

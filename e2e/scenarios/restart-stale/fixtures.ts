@@ -7,9 +7,7 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { createAll, nameOf, workload, type WorkloadKind } from '../../harness/workload-kinds.ts';
 import { edits, fewestReady } from '../../harness/workload-observer/history.ts';
 import { barePod, labelNamespace, podsOf } from '../../harness/workloads.ts';
-import type { Stage } from './bounds.ts';
-
-export const tag = 'prod';
+import { tag, type Stage } from './bounds.ts';
 
 /** The kinds of the fixtures, in turn. A Deployment with two pods loses a pod in a restart. */
 const mixture: readonly [kind: WorkloadKind, options: Parameters<typeof workload>[3]][] = [

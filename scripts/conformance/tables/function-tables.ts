@@ -7,8 +7,7 @@ import { applyProxyConfig, defaultProxyConfig } from '../../../src/inject/mesh/p
 import { parseYaml } from '../../../src/inject/yaml/parse-yaml.ts';
 import { proxyImage } from '../../../src/inject/template-data/proxy-image.ts';
 import { templateValue, type TemplateData } from '../../../src/inject/template-data/template-data.ts';
-import { expectEqual } from '../conformance-case.ts';
-import type { RowComparison } from '../table-cases.ts';
+import { expectEqual, type RowComparison } from '../conformance-case.ts';
 
 const emptyData: TemplateData = {
   TypeMeta: { apiVersion: '', kind: '' },

@@ -10,8 +10,7 @@ import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import type { Pod } from '../../../src/inject/pod/pod.ts';
 import { annotationProblems } from '../../../src/inject/annotations/validate-annotations.ts';
 import { parseYaml } from '../../../src/inject/yaml/parse-yaml.ts';
-import { expectEqual, type Mismatch } from '../conformance-case.ts';
-import type { RowComparison } from '../table-cases.ts';
+import { expectEqual, type Mismatch, type RowComparison } from '../conformance-case.ts';
 
 interface EffectiveRow {
   readonly annotation: string;
