@@ -33,7 +33,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
       spec: injectorConfigSpecSchema,
       status: injectorConfigStatusSchema,
       objectRules: nameRules,
-      specRules: [...specRules, revisionIsImmutable, operatorClassIsImmutable(injectorConfigKind)],
+      specRules: [...specRules, ...revisionIsImmutable, ...operatorClassIsImmutable(injectorConfigKind)],
       printerColumns: [
         column('Revision', 'status.revision', 'The revision of the injector.'),
         readyColumn('Ready', 'status', 'Whether new pods are injected as the spec requires.'),
@@ -56,7 +56,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
       spec: revisionTagSpecSchema,
       status: revisionTagStatusSchema,
       objectRules: revisionTagRules,
-      specRules: [...revisionTagSpecRules, operatorClassIsImmutable(revisionTagKind)],
+      specRules: [...revisionTagSpecRules, ...operatorClassIsImmutable(revisionTagKind)],
       printerColumns: [
         column('Revision', 'spec.revision', 'The desired revision of the tag.'),
         column('Stable', 'status.stableRevision', 'The stable revision of the tag.'),

@@ -47,7 +47,7 @@ describe('object names', () => {
   });
 
   it('gives the objects of two allowed InjectorConfigs different names', () => {
-    const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
+    const allowed = (name: string) => nameRules.every(({ holds }) => holds({ self: injectorConfig(name) }));
     const { servingSecret } = objectNames('a');
     for (const existing of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
       const name = existing.replace(/^sidecar-injector-/, '');

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { group, version } from './injector-config/injector-config.ts';
-import type { ValidationRule } from './injector-config/injector-config-rules.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
-
-/** A CEL rule and the path of its field from the root of the object. */
-type CelRule = Pick<ValidationRule<never>, 'field' | 'rule' | 'message'>;
+import type { ValidationRule } from './validation-rules.ts';
 
 /** The parts of a CustomResourceDefinition that differ between our resources. */
 interface ResourceDefinition {
@@ -16,9 +13,9 @@ interface ResourceDefinition {
   readonly spec: z.ZodType;
   readonly status: z.ZodType;
   /** The rules whose `self` is the whole object. */
-  readonly objectRules: readonly CelRule[];
+  readonly objectRules: readonly ValidationRule[];
   /** The rules whose `self` is the spec. */
-  readonly specRules: readonly CelRule[];
+  readonly specRules: readonly ValidationRule[];
   readonly printerColumns: readonly PrinterColumn[];
 }
 
@@ -106,7 +103,7 @@ function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {
 }
 
 /** Converts a rule to the API server's form: fieldPath is relative to the schema with the rule. */
-function celRule(at: string, { field, rule, message }: CelRule): JsonSchema {
+function celRule(at: string, { field, rule, message }: ValidationRule): JsonSchema {
   return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
 }
 

@@ -75,7 +75,7 @@ describe('the objects of an InjectorConfig', () => {
   it('have different names for different InjectorConfigs', () => {
     const names = ['a', 'a-b', 'default'].flatMap((name) => desired(injectorConfig(name)).map(summary));
     assert.equal(new Set(names).size, names.length);
-    assert.ok(nameRules.every(({ holds }) => holds(injectorConfig('a-b'))));
+    assert.ok(nameRules.every(({ holds }) => holds({ self: injectorConfig('a-b') })));
   });
 
   it('include Secrets of types Opaque and kubernetes.io/tls', () => {

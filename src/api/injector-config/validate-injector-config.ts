@@ -1,8 +1,9 @@
 import type { Mistake } from '../mistake.ts';
 import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
 import type { InjectorConfig } from './injector-config.ts';
-import { brokenRules, nameRules, specRules } from './injector-config-rules.ts';
+import { nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
+import { brokenRules } from '../validation-rules.ts';
 
 /** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
@@ -11,8 +12,7 @@ const maximumConfigurationBytes = 900 * 1024;
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [
-    ...brokenRules(nameRules, config),
-    ...brokenRules(specRules, config.spec),
+    ...brokenRules(nameRules, specRules, config),
     ...templateNameMistakes(config),
     ...annotationMistakes(injection.injectedAnnotations),
     ...(['alwaysInjectSelector', 'neverInjectSelector'] as const).flatMap((name) =>

@@ -6,8 +6,8 @@ export interface BadInjectorConfig {
   /** The field that every error message must name. */
   readonly field: string;
   /**
-   * `schema`: refused by the structural schema and by parseInjectorConfig. `rule`: refused by CEL
-   * and, with the same message, by validateInjectorConfig. `webhook`: refused by
+   * `schema`: refused by the structural schema and by parseInjectorConfig. `rule`: refused by a CEL
+   * rule of the CRD, in the API server and in validateInjectorConfig. `webhook`: refused only by
    * validateInjectorConfig.
    */
   readonly refusedBy: 'schema' | 'rule' | 'webhook';
