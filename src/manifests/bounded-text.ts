@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../api/errors.ts';
+import { maximumConfigurationBytes } from '../api/injector-config/configuration-files.ts';
 
-/** A ConfigMap holds 1 MiB; the difference leaves room for metadata. */
-export const maximumConfigurationBytes = 900 * 1024;
 /** The maximum depth in levels. The functions that serialize a value recurse once per level. */
 const maximumDepth = 300;
 

@@ -9,3 +9,6 @@ export interface ConfigurationFiles {
   /** {@link InjectionSettings} as JSON: settings for which Istio's format has no key. */
   readonly settings: string;
 }
+
+/** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
+export const maximumConfigurationBytes = 900 * 1024;

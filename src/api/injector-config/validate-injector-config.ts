@@ -1,12 +1,10 @@
 import type { Mistake } from '../mistake.ts';
 import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
+import { maximumConfigurationBytes } from './configuration-files.ts';
 import type { InjectorConfig } from './injector-config.ts';
 import { nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 import { brokenRules } from '../validation-rules.ts';
-
-/** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
-const maximumConfigurationBytes = 900 * 1024;
 
 /** Returns the mistakes that can be found without compiling templates or reading the cluster. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {

@@ -1,4 +1,4 @@
-import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { type ConfigurationFiles, maximumConfigurationBytes } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
@@ -6,7 +6,6 @@ import { validateInjectorConfig } from '../../api/injector-config/validate-injec
 import type { Injector } from '../../inject/injector.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { maximumConfigurationBytes } from '../../manifests/bounded-text.ts';
 import { configurationFiles, inSpec, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import {
   configurationReferences,
