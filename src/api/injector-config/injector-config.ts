@@ -8,6 +8,7 @@ import {
   flag,
   signerNamePattern,
   whole,
+  optional,
   optionalObject,
   text,
   conditionsSchema,
@@ -32,16 +33,14 @@ const certificateSchema = z.object({
       ),
     },
   ),
-  signerName: text(571, signerNamePattern, 'must be DOMAIN/NAME with a dot in DOMAIN, e.g. example.com/serving')
-    .exactOptional()
-    .describe(
-      'For provider CertificateSigningRequest: the signer (certificates.k8s.io/v1), for example beta.eks.amazonaws.com/app-serving.',
-    ),
-  expirationSeconds: whole(600, 2_147_483_647)
-    .exactOptional()
-    .describe(
-      'For provider CertificateSigningRequest: the requested validity of the certificate, in seconds. The signer may issue another validity.',
-    ),
+  signerName: optional(
+    text(571, signerNamePattern, 'must be DOMAIN/NAME with a dot in DOMAIN, e.g. example.com/serving'),
+    'For provider CertificateSigningRequest: the signer (certificates.k8s.io/v1), for example beta.eks.amazonaws.com/app-serving.',
+  ),
+  expirationSeconds: optional(
+    whole(600, 2_147_483_647),
+    'For provider CertificateSigningRequest: the requested validity of the certificate, in seconds. The signer may issue another validity.',
+  ),
   issuerRef: optionalObject(
     'For provider CertManager: the issuer of a Certificate that the operator manages in its own namespace. The Certificate has duration leafDuration and is renewed at renewalFraction.',
     {
@@ -65,13 +64,10 @@ const certificateSchema = z.object({
       ),
     },
   ),
-  caBundle: z
-    .string()
-    .max(65_536)
-    .exactOptional()
-    .describe(
-      'For providers CertificateSigningRequest and CertManager: trusted certificate authorities, as PEM or base64-encoded PEM. The authority that verifies the serving certificate becomes the caBundle of the webhooks.',
-    ),
+  caBundle: optional(
+    z.string().max(65_536),
+    'For providers CertificateSigningRequest and CertManager: trusted certificate authorities, as PEM or base64-encoded PEM. The authority that verifies the serving certificate becomes the caBundle of the webhooks.',
+  ),
   caBundleFrom: optionalObject(
     'A reference to the trusted authorities, for example key ca.crt of ConfigMap kube-root-ca.crt. The operator watches the object and uses new versions of it. Mutually exclusive with caBundle.',
     {
@@ -107,9 +103,10 @@ export const injectorConfigPlural = 'injectorconfigs';
 export const defaultOperatorClass = 'default';
 
 export const injectorConfigSpecSchema = z.object({
-  revision: dnsLabel()
-    .exactOptional()
-    .describe('The name by which namespaces and pods select this injector. Defaults to metadata.name. Immutable.'),
+  revision: optional(
+    dnsLabel(),
+    'The name by which namespaces and pods select this injector. Defaults to metadata.name. Immutable.',
+  ),
   paused: flag(
     'The kill switch. When true, the operator removes the webhooks, so pods start without sidecars, and does not repair other objects.',
   ),
@@ -145,32 +142,29 @@ export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): s
 }
 
 export const injectorConfigStatusSchema = z.object({
-  observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
-  revision: z.string().max(63).exactOptional().describe('The revision of the injector.'),
+  observedGeneration: optional(z.int().min(0), 'The metadata.generation that this status describes.'),
+  revision: optional(z.string().max(63), 'The revision of the injector.'),
   conditions: conditionsSchema('The conditions Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
   config: optionalObject('The published configuration.', {
-    hash: z.string().max(64).exactOptional().describe('The hash of the configuration in the path of the webhook.'),
-    servedBy: z.int().min(0).exactOptional().describe('The number of live replicas that serve this configuration.'),
-    refused: z
-      .string()
-      .max(64)
-      .exactOptional()
-      .describe(
-        'The hash of the desired configuration, if it exceeds a limit; condition TemplatesValid names the limit. The operator does not try this configuration again until it changes.',
-      ),
+    hash: optional(z.string().max(64), 'The hash of the configuration in the path of the webhook.'),
+    servedBy: optional(z.int().min(0), 'The number of live replicas that serve this configuration.'),
+    refused: optional(
+      z.string().max(64),
+      'The hash of the desired configuration, if it exceeds a limit; condition TemplatesValid names the limit. The operator does not try this configuration again until it changes.',
+    ),
   }),
   certificate: optionalObject('The serving certificate.', {
     notAfter: optionalTime('The time at which the serving certificate expires.'),
     renewAt: optionalTime('The time of the next renewal.'),
-    fingerprint: z.string().max(128).exactOptional().describe('The SHA-256 of the serving certificate, in hex.'),
+    fingerprint: optional(z.string().max(128), 'The SHA-256 of the serving certificate, in hex.'),
     caNotAfter: optionalTime('The time at which the authority expires.'),
-    phase: z.string().max(64).exactOptional().describe('The phase of the rotation.'),
+    phase: optional(z.string().max(64), 'The phase of the rotation.'),
     rotateRequest: optionalObject(
       'The result of the latest request for a renewal (annotation sidecar-injector.io/rotate).',
       {
         nonce: z.string().max(63).describe('The nonce of the request.'),
         state: z.enum(['Accepted', 'Done', 'Refused']).describe('The progress of the request.'),
-        message: z.string().max(1024).exactOptional().describe('The reason why the request was refused.'),
+        message: optional(z.string().max(1024), 'The reason why the request was refused.'),
       },
     ),
   }),

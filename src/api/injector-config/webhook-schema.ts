@@ -6,6 +6,7 @@ import {
   flag,
   labelSelector,
   list,
+  optional,
   qualifiedName,
   text,
 } from '../kubernetes/field-types.ts';
@@ -53,12 +54,10 @@ export const webhookSchema = z.object({
     'Fail',
     'For failurePolicy Hold: what happens to pods that cannot be held, and to all pods while Hold is not available.',
   ),
-  timeoutSeconds: z
-    .int32()
-    .min(1)
-    .max(30)
-    .exactOptional()
-    .describe('The timeout of a call to the webhook, in seconds. The default is 10, with failurePolicy Hold 3.'),
+  timeoutSeconds: optional(
+    z.int32().min(1).max(30),
+    'The timeout of a call to the webhook, in seconds. The default is 10, with failurePolicy Hold 3.',
+  ),
   reinvocationPolicy: choice(
     ['Never', 'IfNeeded'],
     'Never',
@@ -85,10 +84,8 @@ export const webhookSchema = z.object({
     'Revision',
     'How the webhook selects pods. Revision: by the labels in keys. Custom: by namespaceSelector and objectSelector.',
   ),
-  namespaceSelector: labelSelector()
-    .exactOptional()
-    .describe('For selection Custom: selects the namespaces of the pods.'),
-  objectSelector: labelSelector().exactOptional().describe('For selection Custom: selects the pods.'),
+  namespaceSelector: optional(labelSelector(), 'For selection Custom: selects the namespaces of the pods.'),
+  objectSelector: optional(labelSelector(), 'For selection Custom: selects the pods.'),
   url: z
     .string()
     .max(2048)

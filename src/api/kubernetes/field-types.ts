@@ -55,12 +55,17 @@ export function choice<const Words extends readonly string[]>(words: Words, usua
   return z.enum(words).default(usual).describe(description);
 }
 
+/** Returns the schema of a field without a default. */
+export function optional<Field extends z.ZodType>(field: Field, description: string) {
+  return field.exactOptional().describe(description);
+}
+
 export function optionalObject<Fields extends z.ZodRawShape>(description: string, fields: Fields) {
-  return z.object(fields).exactOptional().describe(description);
+  return optional(z.object(fields), description);
 }
 
 export function optionalTime(description: string) {
-  return z.string().meta({ format: 'date-time' }).exactOptional().describe(description);
+  return optional(z.string().meta({ format: 'date-time' }), description);
 }
 
 /** Returns the schema of a list. Server-side apply replaces an `atomic` list and merges a `set`. */
@@ -90,19 +95,21 @@ export const labelSelectorRequirement = z.object({
     .describe(
       'The relation between the label and values. In and NotIn require values; Exists and DoesNotExist do not.',
     ),
-  values: list(labelValue, 64).exactOptional().describe('The label values for In and NotIn.'),
+  values: optional(list(labelValue, 64), 'The label values for In and NotIn.'),
 });
 
 /** Returns the schema of a metav1.LabelSelector with bounds. */
 export function labelSelector() {
   return z
     .object({
-      matchLabels: boundedRecord(labelValue, 32)
-        .exactOptional()
-        .describe('Labels that the object must have, with exactly these values.'),
-      matchExpressions: list(labelSelectorRequirement, 32)
-        .exactOptional()
-        .describe('Requirements that the labels of the object must all meet.'),
+      matchLabels: optional(
+        boundedRecord(labelValue, 32),
+        'Labels that the object must have, with exactly these values.',
+      ),
+      matchExpressions: optional(
+        list(labelSelectorRequirement, 32),
+        'Requirements that the labels of the object must all meet.',
+      ),
     })
     .meta({ 'x-kubernetes-map-type': 'atomic' });
 }
@@ -121,7 +128,7 @@ export function configMapReference() {
 export const condition = z.object({
   type: z.string().max(316).describe('The type of the condition, for example Ready.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition: True, False or Unknown.'),
-  observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that the condition describes.'),
+  observedGeneration: optional(z.int().min(0), 'The metadata.generation that the condition describes.'),
   lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('The time at which the status last changed.'),
   reason: z.string().max(1024).describe('The reason for the status, as one CamelCase word.'),
   message: z.string().max(32_768).describe('A human-readable message with details.'),
@@ -129,10 +136,6 @@ export const condition = z.object({
 
 /** Returns the schema of `status.conditions`: a list of metav1.Condition, one per type. */
 export function conditionsSchema(description: string) {
-  return z
-    .array(condition)
-    .max(32)
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
-    .exactOptional()
-    .describe(description);
+  const keyed = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] };
+  return optional(z.array(condition).max(32).meta(keyed), description);
 }

@@ -4,6 +4,7 @@ import {
   flag,
   conditionsSchema,
   count,
+  optional,
   optionalObject,
   optionalTime,
   whole,
@@ -33,12 +34,11 @@ export const rolloutStatusSchema = z.object({
   reason: z.string().max(64).describe('The reason for the phase, as one CamelCase word.'),
   message: z.string().max(2048).describe('A human-readable message with details.'),
   stable: rolloutRevision.describe('The configuration of the workloads that do not use the canary.'),
-  canary: rolloutRevision.exactOptional().describe('The configuration of the canary. Set only during a rollout.'),
-  step: whole(0, 20)
-    .exactOptional()
-    .describe(
-      'The index of the current step in spec.strategy.canary.steps, starting at 0. After the rollout, the number of completed steps.',
-    ),
+  canary: optional(rolloutRevision, 'The configuration of the canary. Set only during a rollout.'),
+  step: optional(
+    whole(0, 20),
+    'The index of the current step in spec.strategy.canary.steps, starting at 0. After the rollout, the number of completed steps.',
+  ),
   weight: whole(0, 100).describe('The desired percentage of workloads that use the canary.'),
   threshold: z
     .string()
@@ -51,38 +51,36 @@ export const rolloutStatusSchema = z.object({
   startedAt: optionalTime('The start time of the current rollout, or of the last one.'),
   stepStartedAt: optionalTime('The start time of the step.'),
   pausedAt: optionalTime('The start time of the pause, when the step had all its evidence.'),
-  resumed: z.boolean().exactOptional().describe('Whether a user ended the pause of the step.'),
-  generation: z
-    .int()
-    .min(0)
-    .exactOptional()
-    .describe('The metadata.generation at which the rollout was rolled back. A new generation starts a new rollout.'),
+  resumed: optional(z.boolean(), 'Whether a user ended the pause of the step.'),
+  generation: optional(
+    z.int().min(0),
+    'The metadata.generation at which the rollout was rolled back. A new generation starts a new rollout.',
+  ),
   knownWorkloads: count('The number of workloads that follow the tag and have known pods.'),
   canaryWorkloads: count('The number of these workloads that should use the canary.'),
   pods: z
     .object({ stable: pods.describe('Pods of the stable revision.'), canary: pods.describe('Pods of the canary.') })
     .describe('The number of pods by the revision that injected them.'),
-  stableBefore: pods
-    .omit({ ready: true })
-    .exactOptional()
-    .describe(
-      'The number of pods of the stable revision when the rollout began. Analysis does not attribute their failures to the canary.',
-    ),
+  stableBefore: optional(
+    pods.omit({ ready: true }),
+    'The number of pods of the stable revision when the rollout began. Analysis does not attribute their failures to the canary.',
+  ),
   injectionErrors: count('The number of failed canary injections.'),
   shadowReport: optionalObject('The results of comparing the canary with the stable revision.', {
     compared: count('The number of admissions for which replicas rendered both configurations.'),
     failed: count('The number of compared admissions for which the canary failed.'),
     differing: count('The number of compared admissions for which the rendered pods differ.'),
     changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
-    error: z.string().max(1024).exactOptional().describe('One of the errors.'),
+    error: optional(z.string().max(1024), 'One of the errors.'),
   }),
   shadowBefore: optionalObject('The counts of the replicas when the shadow step began.', {
     compared: count('The number of comparisons before the step.'),
     failed: count('The number of failures before the step.'),
   }),
-  rolledBackFrom: rolloutRevision
-    .exactOptional()
-    .describe('The canary that was rolled back last. Removed when it is retried or another canary is promoted.'),
+  rolledBackFrom: optional(
+    rolloutRevision,
+    'The canary that was rolled back last. Removed when it is retried or another canary is promoted.',
+  ),
   action: optionalObject('The result of the latest request (annotation sidecar-injector.io/action).', {
     verb: z.string().max(20).describe('The requested action.'),
     nonce: z.string().max(63).describe('The nonce of the request.'),
@@ -109,11 +107,10 @@ export const restartStatusSchema = z.object({
       'The phase of the restarts. Idle: no workload needs a restart. Restarting: some workloads were restarted and are not complete. Waiting: no restart is in progress, and waiting lists the reasons; or the operator has not read all objects, which the message names. Stopped: restarted workloads fail. NotAllowed: this operator may not restart workloads.',
     ),
   message: z.string().max(2048).describe('A human-readable message with details.'),
-  path: z
-    .string()
-    .max(512)
-    .exactOptional()
-    .describe("The path of the tag's webhook from which the operator determined the stale pods."),
+  path: optional(
+    z.string().max(512),
+    "The path of the tag's webhook from which the operator determined the stale pods.",
+  ),
   stale: count('The number of workloads with stale pods.'),
   inProgress: count('The number of workloads that were restarted and are not complete.'),
   waiting: workloads('The first 20 workloads that wait for their restart, with the reason.'),
@@ -142,11 +139,10 @@ export const revisionTagSpecSchema = z.object({
   enableNamespacesByDefault: flag(
     'Whether tag default also selects pods and namespaces that carry no injection label, even if the InjectorConfig does not. Allowed only on tag default.',
   ),
-  strategy: rolloutStrategySchema
-    .exactOptional()
-    .describe(
-      'How the tag moves to another revision. If unset, the tag moves immediately, and the operator restarts no workload.',
-    ),
+  strategy: optional(
+    rolloutStrategySchema,
+    'How the tag moves to another revision. If unset, the tag moves immediately, and the operator restarts no workload.',
+  ),
 });
 
 /** `spec` with all defaults. */
@@ -158,16 +154,15 @@ export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;
 
 export const revisionTagStatusSchema = z.object({
-  observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
-  stableRevision: z
-    .string()
-    .max(63)
-    .exactOptional()
-    .describe('The stable revision of the tag. It becomes spec.revision when that revision is ready.'),
-  injectorConfig: z.string().max(63).exactOptional().describe('The InjectorConfig of the stable revision.'),
-  hash: z.string().max(64).exactOptional().describe('The hash of the stable configuration in the path of the webhook.'),
+  observedGeneration: optional(z.int().min(0), 'The metadata.generation that this status describes.'),
+  stableRevision: optional(
+    z.string().max(63),
+    'The stable revision of the tag. It becomes spec.revision when that revision is ready.',
+  ),
+  injectorConfig: optional(z.string().max(63), 'The InjectorConfig of the stable revision.'),
+  hash: optional(z.string().max(64), 'The hash of the stable configuration in the path of the webhook.'),
   conditions: conditionsSchema('The conditions Ready, RevisionReady, WebhookReady and others.'),
-  rollout: rolloutStatusSchema.exactOptional().describe('The state of the rollout, if spec.strategy.canary is set.'),
-  restarts: restartStatusSchema.exactOptional().describe('The progress of restarts of stale workloads.'),
+  rollout: optional(rolloutStatusSchema, 'The state of the rollout, if spec.strategy.canary is set.'),
+  restarts: optional(restartStatusSchema, 'The progress of restarts of stale workloads.'),
   ...usageStatusFields,
 });

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { choice, duration, durationPattern, flag, list, optionalObject, whole } from '../kubernetes/field-types.ts';
+import {
+  choice,
+  duration,
+  durationPattern,
+  flag,
+  list,
+  optional,
+  optionalObject,
+  whole,
+} from '../kubernetes/field-types.ts';
 
 /** The value of `pause` for a pause that a user ends. */
 export const untilResumed = 'UntilResumed';
@@ -13,15 +22,10 @@ const step = z.object({
   shadow: flag(
     'When true, no workload uses the canary in this step. Replicas render the canary in addition to the stable revision and compare the results. Requires weight 0. Shadow steps must precede all other steps.',
   ),
-  pause: z
-    .string()
-    .min(2)
-    .max(24)
-    .regex(pausePattern, `must be a duration such as 10m or 1h30m, or ${untilResumed}`)
-    .exactOptional()
-    .describe(
-      'How long to pause at this step after analysis has enough evidence: a duration, or UntilResumed, in which case a user ends the pause.',
-    ),
+  pause: optional(
+    z.string().min(2).max(24).regex(pausePattern, `must be a duration such as 10m or 1h30m, or ${untilResumed}`),
+    'How long to pause at this step after analysis has enough evidence: a duration, or UntilResumed, in which case a user ends the pause.',
+  ),
 });
 
 const analysis = z.object({
@@ -68,12 +72,14 @@ const restart = z.object({
 });
 
 export const rolloutStrategySchema = z.object({
-  canary: canary
-    .exactOptional()
-    .describe('Moves the tag in steps, by percentages of the workloads. If unset, the tag moves immediately.'),
-  restart: restart
-    .exactOptional()
-    .describe('Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.'),
+  canary: optional(
+    canary,
+    'Moves the tag in steps, by percentages of the workloads. If unset, the tag moves immediately.',
+  ),
+  restart: optional(
+    restart,
+    'Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.',
+  ),
   rollback: optionalObject('Additional actions of a rollback.', {
     restart: choice(
       ['None', 'Canary'],
