@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import forge from 'node-forge';
 import { issueAuthority, issueServingCertificate } from './issue-certificate.ts';
-import { readCertificate } from './read-certificate.ts';
+import { readChain } from './read-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
-import { verifyServingPair } from './verify-chain.ts';
+import { parsePair, verifyServingPair } from './verify-chain.ts';
 
 const hour = 3_600_000;
 const now = new Date('2026-03-01T12:00:00.750Z');
@@ -31,7 +31,10 @@ describe('issueAuthority and issueServingCertificate', () => {
       '2001:db8::1',
       '[2001:db8::1]',
     ];
-    assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: expected }), []);
+    assert.deepEqual(
+      verifyServingPair(parsePair({ ...leaf, caPem: authority.certificatePem }), { now, names: expected }),
+      [],
+    );
   });
 
   it('return PEM with LF line ends and a final newline', async () => {
@@ -46,7 +49,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     for (let seed = 0; seed < 40; seed++) {
       const { authority, leaf } = await issue({ seed });
       for (const { certificatePem } of [authority, leaf]) {
-        assert.match(readCertificate(certificatePem).x509.serialNumber, /^[4-7][0-9A-F]{31}$/);
+        assert.match(readChain(certificatePem)[0].x509.serialNumber, /^[4-7][0-9A-F]{31}$/);
       }
     }
   });
@@ -54,7 +57,7 @@ describe('issueAuthority and issueServingCertificate', () => {
   it('set notBefore to 25 hours ago, in whole seconds', async () => {
     const { authority, leaf } = await issue();
     const times = [authority, leaf].map(({ certificatePem }) => {
-      const { notBefore, notAfter } = readCertificate(certificatePem);
+      const { notBefore, notAfter } = readChain(certificatePem)[0];
       return [notBefore.toISOString(), notAfter.toISOString()];
     });
     assert.deepEqual(times, [
@@ -65,15 +68,15 @@ describe('issueAuthority and issueServingCertificate', () => {
 
   it('encode times before and after 2050, where X.509 changes the time format', async () => {
     const { authority, leaf } = await issue({ at: new Date('2049-12-31T23:30:00Z') });
-    assert.equal(readCertificate(authority.certificatePem).notAfter.toISOString(), '2050-01-01T23:30:00.000Z');
-    assert.equal(readCertificate(leaf.certificatePem).notAfter.toISOString(), '2050-01-01T00:30:00.000Z');
+    assert.equal(readChain(authority.certificatePem)[0].notAfter.toISOString(), '2050-01-01T23:30:00.000Z');
+    assert.equal(readChain(leaf.certificatePem)[0].notAfter.toISOString(), '2050-01-01T00:30:00.000Z');
     const at = new Date('2050-01-01T00:10:00Z');
-    assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now: at }), []);
+    assert.deepEqual(verifyServingPair(parsePair({ ...leaf, caPem: authority.certificatePem }), { now: at }), []);
   });
 
   it('issue no leaf that outlives its authority', async () => {
     const { authority, leaf } = await issue({ caDuration: hour, leafDuration: 24 * hour });
-    assert.deepEqual(readCertificate(leaf.certificatePem).notAfter, readCertificate(authority.certificatePem).notAfter);
+    assert.deepEqual(readChain(leaf.certificatePem)[0].notAfter, readChain(authority.certificatePem)[0].notAfter);
   });
 
   it('set the usages of an authority and of a leaf', async () => {
@@ -86,8 +89,8 @@ describe('issueAuthority and issueServingCertificate', () => {
       });
     assert.deepEqual(usages(ca), ['critical', 'keyCertSign', 'cRLSign', 'critical', 'cA']);
     assert.deepEqual(usages(tls), ['critical', 'digitalSignature', 'keyEncipherment', 'serverAuth', 'critical']);
-    assert.equal(readCertificate(authority.certificatePem).x509.ca, true);
-    assert.equal(readCertificate(leaf.certificatePem).x509.ca, false);
+    assert.equal(readChain(authority.certificatePem)[0].x509.ca, true);
+    assert.equal(readChain(leaf.certificatePem)[0].x509.ca, false);
   });
 
   it('set the authority key identifier to the key identifier of the issuer', async () => {
@@ -104,7 +107,7 @@ describe('issueAuthority and issueServingCertificate', () => {
 
   it('give each authority a unique subject', async () => {
     const subjects = await Promise.all(
-      [1, 2].map(async (seed) => readCertificate((await issue({ seed })).authority.certificatePem).x509.subject),
+      [1, 2].map(async (seed) => readChain((await issue({ seed })).authority.certificatePem)[0].x509.subject),
     );
     assert.notEqual(subjects[0], subjects[1]);
   });

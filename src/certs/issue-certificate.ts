@@ -1,7 +1,7 @@
 import { subjectAltNames, type CertificateNames } from './certificate-names.ts';
 import type { CertifiedKey, KeyPair } from './key-pair.ts';
 import { randomSerialNumber, type RandomBytes } from './random-source.ts';
-import { readCertificate } from './read-certificate.ts';
+import { readChain } from './read-certificate.ts';
 import { authorityValidity, leafValidity, signCertificate } from './sign-certificate.ts';
 
 /** The current time, the lifetime in milliseconds, and the random source. */
@@ -42,12 +42,13 @@ export function issueServingCertificate(
   options: IssueOptions,
 ): CertifiedKey {
   const { dns, ip } = subjectAltNames(names);
+  const [issuer] = readChain(authority.certificatePem);
   const certificatePem = signCertificate(
     {
       serialNumber: randomSerialNumber(options.random),
       subject: { organizationName: names.namespace, commonName: names.service },
       publicKeyPem: keys.publicKeyPem,
-      ...leafValidity(options.now, options.duration, readCertificate(authority.certificatePem)),
+      ...leafValidity(options.now, options.duration, issuer),
       extensions: [
         { name: 'basicConstraints', critical: true, cA: false },
         { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },

@@ -1,8 +1,7 @@
-import { parseBundle } from './read-certificate.ts';
-import { verifyServingPair, type ChainFault, type ServingPair } from './verify-chain.ts';
+import { parsePair, verifyServingPair, type ChainFault, type ParsedPair, type ServingPair } from './verify-chain.ts';
 
 /** A served pair, from which the server builds its secure contexts. */
-export interface ServingCertificate extends ServingPair {
+export interface ServingCertificate extends ServingPair, ParsedPair {
   /** The name of the InjectorConfig that owns the pair. */
   readonly owner: string;
   /** The DNS names of the leaf in lower case, for SNI. */
@@ -22,16 +21,17 @@ export class ServingCertificates {
 
   /** Stores a valid pair. @returns the faults of an invalid pair; empty if it is valid */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
-    const [leaf] = parseBundle(pair.certificatePem);
+    const parsed = parsePair(pair);
+    const [leaf] = parsed.chain;
     // Accepts a leaf that is not valid yet, because the clock of this replica may be slow.
     const at = leaf !== undefined && leaf.notBefore > now ? leaf.notBefore : now;
-    const faults = verifyServingPair(pair, { now: at });
+    const faults = verifyServingPair(parsed, { now: at });
     if (leaf === undefined || faults.length > 0) return faults;
     const known = this.#byOwner.get(owner);
     const { fingerprint, notAfter, dnsNames } = leaf;
     if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) return [];
     const serverNames = dnsNames.map((name) => name.toLowerCase());
-    this.#byOwner.set(owner, { ...pair, owner, serverNames, fingerprint, notAfter });
+    this.#byOwner.set(owner, { ...pair, ...parsed, owner, serverNames, fingerprint, notAfter });
     return [];
   }
 

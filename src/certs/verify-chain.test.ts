@@ -3,10 +3,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import forge from 'node-forge';
 import { issueAuthority, issueServingCertificate } from './issue-certificate.ts';
 import type { KeyPair } from './key-pair.ts';
-import { readCertificate } from './read-certificate.ts';
+import { readChain } from './read-certificate.ts';
 import { signCertificate } from './sign-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
-import { isIssuedBy, verifyServingPair } from './verify-chain.ts';
+import { isIssuedBy, parsePair, verifyServingPair } from './verify-chain.ts';
 import type { ServingPair } from './verify-chain.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');
@@ -44,7 +44,7 @@ describe('verifyServingPair', () => {
   let pair: ServingPair;
   let other: ServingPair;
   const reasons = (tested: ServingPair, expected: { now?: Date; names?: string[] } = {}): string[] =>
-    verifyServingPair(tested, { now, ...expected }).map(({ reason }) => reason);
+    verifyServingPair(parsePair(tested), { now, ...expected }).map(({ reason }) => reason);
 
   before(async () => {
     keys = await keyPool();
@@ -152,14 +152,14 @@ describe('verifyServingPair', () => {
   });
 
   it('never repeats a key in a message', () => {
-    const faults = verifyServingPair({ ...pair, privateKeyPem: 'secret-text' }, { now });
+    const faults = verifyServingPair(parsePair({ ...pair, privateKeyPem: 'secret-text' }), { now });
     assert.doesNotMatch(JSON.stringify(faults), /secret-text/);
   });
 
   it('identifies the issuer by the signature and not only by the name', () => {
     const [root, namesake] = [rootOf(keys[0]!), rootOf(keys[4]!)];
-    const { x509 } = readCertificate(custom(keys[1]!, root, [san]));
-    assert.equal(isIssuedBy(x509, readCertificate(root.certificatePem).x509), true);
-    assert.equal(isIssuedBy(x509, readCertificate(namesake.certificatePem).x509), false);
+    const { x509 } = readChain(custom(keys[1]!, root, [san]))[0];
+    assert.equal(isIssuedBy(x509, readChain(root.certificatePem)[0].x509), true);
+    assert.equal(isIssuedBy(x509, readChain(namesake.certificatePem)[0].x509), false);
   });
 });

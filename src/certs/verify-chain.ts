@@ -1,12 +1,24 @@
 import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { parseBundle, type BundleEntry } from './read-certificate.ts';
+import { parseBundle, type Certificate } from './read-certificate.ts';
 import type { CertifiedKey } from './key-pair.ts';
 import forge from 'node-forge';
 
 /** A serving certificate, its key, and the authorities that clients trust, all in PEM. */
 export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
+}
+
+/** A serving pair with parsed certificates. `chain` is empty if its text has no certificate. */
+export interface ParsedPair {
+  readonly chain: readonly Certificate[];
+  readonly authorities: readonly Certificate[];
+  readonly privateKeyPem: string;
+}
+
+/** Parses the certificates of a pair. Call it where the pair is read. */
+export function parsePair({ certificatePem, caPem, privateKeyPem }: ServingPair): ParsedPair {
+  return { chain: parseBundle(certificatePem), authorities: parseBundle(caPem), privateKeyPem };
 }
 
 export const chainFaults = {
@@ -37,16 +49,20 @@ export interface ChainExpectation {
 }
 
 /** Checks a serving pair as Go's crypto/x509 does. @returns all faults; empty for a valid pair */
-export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
-  const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
-  const [leaf] = parseBundle(pair.certificatePem);
-  const fault = leaf && keyFault(leaf.x509, pair.privateKeyPem);
+export function verifyServingPair(pair: ParsedPair, expected: ChainExpectation): ChainFault[] {
+  const { chain, authorities, privateKeyPem } = pair;
+  const faults = verifyChain(chain, authorities, expected);
+  const [leaf] = chain;
+  const fault = leaf && keyFault(leaf.x509, privateKeyPem);
   return fault === undefined ? faults : [{ reason: 'KeyMismatch', message: fault }, ...faults];
 }
 
 /** Checks a leaf and intermediates like {@link verifyServingPair}, without the key. */
-export function verifyChain(certificatePem: string, caPem: string, expected: ChainExpectation): ChainFault[] {
-  const [leaf, ...intermediates] = parseBundle(certificatePem);
+export function verifyChain(
+  [leaf, ...intermediates]: readonly Certificate[],
+  authorities: readonly Certificate[],
+  expected: ChainExpectation,
+): ChainFault[] {
   if (leaf === undefined) {
     const message = 'the serving certificate is not PEM';
     return [{ reason: 'Unreadable', message }];
@@ -62,7 +78,7 @@ export function verifyChain(certificatePem: string, caPem: string, expected: Cha
   for (const name of expected.names ?? []) {
     if (!coversName(leaf.x509, name)) add('NameMissing', `the certificate is not valid for ${JSON.stringify(name)}`);
   }
-  if (!hasChain(leaf, intermediates, parseBundle(caPem), expected.now)) {
+  if (!hasChain(leaf, intermediates, authorities, expected.now)) {
     add('Untrusted', 'no valid chain leads from the serving certificate to an authority of the bundle');
   }
   return faults;
@@ -107,18 +123,18 @@ export function coversName(certificate: X509Certificate, name: string): boolean 
 }
 
 function hasChain(
-  certificate: BundleEntry,
-  intermediates: readonly BundleEntry[],
-  roots: readonly BundleEntry[],
+  certificate: Certificate,
+  intermediates: readonly Certificate[],
+  roots: readonly Certificate[],
   now: Date,
   seen = new Set<string>(),
 ): boolean {
   // Visits each certificate once, because certificates that sign each other form many paths.
   seen.add(certificate.fingerprint);
   if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
-  const signedBy = (issuer: BundleEntry): boolean =>
+  const signedBy = (issuer: Certificate): boolean =>
     isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
-  const continues = (issuer: BundleEntry): boolean =>
+  const continues = (issuer: Certificate): boolean =>
     !seen.has(issuer.fingerprint) && signedBy(issuer) && hasChain(issuer, intermediates, roots, now, seen);
   return roots.some(signedBy) || intermediates.some(continues);
 }

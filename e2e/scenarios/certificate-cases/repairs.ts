@@ -6,7 +6,7 @@ import { serviceHostName } from '../../../src/api/names.ts';
 import { bundleFingerprints, parseBundle } from '../../../src/certs/read-certificate.ts';
 import { readRotationRecord } from '../../../src/certs/rotation/rotation-secret.ts';
 import { ellipticPair } from '../../../src/certs/testdata/elliptic-pair.ts';
-import { keyMatches, verifyServingPair } from '../../../src/certs/verify-chain.ts';
+import { keyMatches, parsePair, verifyServingPair } from '../../../src/certs/verify-chain.ts';
 import { applyAll, objectOf } from '../../harness/apply.ts';
 import { foreignCertificates } from '../../harness/tls-observer/foreign-certificates.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
@@ -144,7 +144,7 @@ async function soundAt(cluster: RotatingCluster, trusted: Trusted): Promise<numb
   const seen = Date.now();
   const pair = { certificatePem: serving['tls.crt'] ?? '', privateKeyPem: serving['tls.key'] ?? '', caPem: bundle };
   const host = serviceHostName(names.service, namespace);
-  const faults = verifyServingPair(pair, { now: new Date(), names: [host] }).map(({ message }) => message);
+  const faults = verifyServingPair(parsePair(pair), { now: new Date(), names: [host] }).map(({ message }) => message);
   noteRetiring(trusted, stored);
   const present = bundleFingerprints(bundle);
   const isMissing = [...trusted].some(([fingerprint, retireAfter]) => !present.has(fingerprint) && retireAfter > seen);

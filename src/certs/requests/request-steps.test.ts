@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
 import type { CertifiedKey, KeyPair } from '../key-pair.ts';
+import { pemOf } from '../read-certificate.ts';
 import { keyPool, pooledKeys, seededBytes } from '../testdata/key-pool.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { parsePair, verifyServingPair } from '../verify-chain.ts';
 import { readRequestSecret, writeRequestSecret } from './request-state.ts';
 import { backOff, decideRequest, type ObservedRequest, type RequestDecision } from './request-steps.ts';
 
@@ -52,9 +53,13 @@ class World {
     const { given, mustCreate, replaced, state } = this.last;
     const { issued, pending } = state;
     const key = pending?.privateKeyPem ?? '';
-    const faultsOf = (pair: CertifiedKey) => verifyServingPair({ ...pair, caPem: trustPem }, { now, names });
-    assert.deepEqual(given && faultsOf(given), given && []);
-    assert.equal(given?.certificatePem, issued && faultsOf(issued).length === 0 ? issued.certificatePem : undefined);
+    const textOf = ({ chain, privateKeyPem }: typeof given & {}) => ({ certificatePem: pemOf(chain), privateKeyPem });
+    const faultsOf = (pair: CertifiedKey) => verifyServingPair(parsePair({ ...pair, caPem: trustPem }), { now, names });
+    assert.deepEqual(given && faultsOf(textOf(given)), given && []);
+    assert.equal(
+      given && textOf(given).certificatePem,
+      issued && faultsOf(issued).length === 0 ? issued.certificatePem : undefined,
+    );
     const isOther = !isDeepStrictEqual(requested.terms, terms);
     const isNeeded = isOther || (requested.attempt < 0 && before.issued === undefined);
     const isAnother = pending !== undefined && key !== before.pending?.privateKeyPem;

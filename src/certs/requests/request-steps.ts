@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateKeyPair } from '../key-pair.ts';
-import { joinBundle, readCertificate } from '../read-certificate.ts';
+import { joinBundle } from '../read-certificate.ts';
 import { checkGivenPair, type GivenCertificates, type GivenFault } from '../rotation/given-certificates.ts';
 import type { IssuedCertificate, PendingRequest, RequestState, RequestTerms } from './request-state.ts';
 
@@ -78,10 +78,10 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   const state = observe(input, progress);
   const { issued, pending } = state;
   const checked = issued && check(issued, input);
-  const given = checked && 'given' in checked ? { given: checked.given } : {};
+  const given: Pick<RequestDecision, 'given'> = checked && 'given' in checked ? { given: checked.given } : {};
   const hasTerms = covers((pending ?? issued)?.terms, terms);
   const isNew = pending === undefined && issued === undefined;
-  const due = pending === undefined ? issued && renewalOf(issued, 'given' in given, input) : progress?.retryAt;
+  const due = pending === undefined ? issued && renewalOf(issued, given.given, input) : progress?.retryAt;
   if (hasTerms && !isNew && (due === undefined || due > now))
     return {
       ...{ state, ...given, mustCreate: progress?.outcome === 'New' },
@@ -138,12 +138,12 @@ function covers(requested: RequestTerms | undefined, desired: RequestTerms): boo
 
 /** Counts from `takenAt`, since notBefore may be old. An unusable pair is due after a back-off. */
 function renewalOf(
-  { certificatePem, takenAt }: IssuedCertificate,
-  canServe: boolean,
+  { takenAt }: IssuedCertificate,
+  given: GivenCertificates | undefined,
   { renewalFraction, timeScale, now }: Pick<RequestInput, 'renewalFraction' | 'timeScale' | 'now'>,
 ): Date {
   const from = Math.min(Number(takenAt), Number(now));
-  const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - from : 0;
+  const life = given === undefined ? 0 : given.chain[0].notAfter.getTime() - from;
   // A very short lifetime must not cause continuous requests.
   return new Date(from + Math.max(life * renewalFraction, backOff(0, timeScale)));
 }

@@ -1,12 +1,17 @@
-import { joinBundle, parseBundle, readCertificate } from '../read-certificate.ts';
-import type { CertifiedKey } from '../key-pair.ts';
-import { isAccepted } from './rotation-state.ts';
-import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
+import type { Certificate } from '../read-certificate.ts';
+import { isAccepted, type CertifiedLeaf, type StoredAuthority } from './rotation-state.ts';
+import {
+  parsePair,
+  verifyServingPair,
+  type ChainExpectation,
+  type ChainFault,
+  type ServingPair,
+} from '../verify-chain.ts';
 
 /** A valid pair that another issuer provides, used instead of self-signed certificates. */
-export interface GivenCertificates extends CertifiedKey {
+export interface GivenCertificates extends CertifiedLeaf {
   /** The one authority that clients must trust. The operator does not have its key. */
-  readonly authorityPem: string;
+  readonly authority: Certificate;
   /** The source, for messages, e.g. `Secret injection/webhook-tls`. */
   readonly origin: string;
 }
@@ -36,21 +41,22 @@ export function checkGivenPair(
       return {
         faults: [{ key, reason: 'Unreadable', message: 'longer than 64 KiB; keep only the certificates of this pair' }],
       };
-  const authorities = parseBundle(pair.caPem);
+  const parsed = parsePair(pair);
+  const { authorities, privateKeyPem } = parsed;
+  const [leaf, ...intermediates] = parsed.chain;
   const noAuthority: ChainFault[] =
     authorities.length === 0 ? [{ reason: 'Untrusted', message: 'the authorities contain no certificate in PEM' }] : [];
-  const found = verifyServingPair(pair, expected).filter(
+  const found = verifyServingPair(parsed, expected).filter(
     ({ reason }) => reason !== 'Untrusted' || authorities.length > 0,
   );
   const [fault, ...others] = [...found, ...noAuthority].map((each) => ({ ...each, key: keyOf(each) }));
   if (fault !== undefined) return { faults: [fault, ...others] };
-  const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
-  if (authority === undefined) {
+  const authority = authorities.find((each) => isAccepted(parsed.chain, [each], expected.now));
+  if (leaf === undefined || authority === undefined) {
     // Unreachable: verifyServingPair found a chain to one of these authorities.
     throw new Error('no single authority verifies the certificate, but all of them together do');
   }
-  const certificatePem = joinBundle([pair.certificatePem]);
-  return { given: { certificatePem, privateKeyPem: pair.privateKeyPem, authorityPem: authority.pem, origin } };
+  return { given: { chain: [leaf, ...intermediates], privateKeyPem, authority, origin } };
 }
 
 function keyOf({ reason }: ChainFault): GivenFault['key'] {
@@ -59,10 +65,6 @@ function keyOf({ reason }: ChainFault): GivenFault['key'] {
 }
 
 /** Reports whether an authority of the rotation is the authority of the provided pair. */
-export function isAuthorityOf(
-  authority: { readonly certificatePem: string } | undefined,
-  given: GivenCertificates,
-): boolean {
-  if (authority === undefined) return false;
-  return readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint;
+export function isAuthorityOf(authority: StoredAuthority | undefined, given: GivenCertificates): boolean {
+  return authority?.chain[0].fingerprint === given.authority.fingerprint;
 }

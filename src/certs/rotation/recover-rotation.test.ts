@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
+import { parseBundle, pemOf } from '../read-certificate.ts';
+import { parsePair } from '../verify-chain.ts';
 import { mostAdopted, recoverRotation, type ObservedCertificates, type RecoveredRotation } from './recover-rotation.ts';
 import { keyPool, seededBytes } from '../testdata/key-pool.ts';
 import { shortPolicy } from '../testdata/world.ts';
@@ -7,10 +9,16 @@ import { shortPolicy } from '../testdata/world.ts';
 const now = new Date('2026-03-01T00:00:00Z');
 const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
 
+const retiringOf = ({ retiring }: RecoveredRotation['state']): [string, Date][] =>
+  retiring.map(({ chain, retireAfter }) => [pemOf(chain), retireAfter]);
+
 describe('recoverRotation, if nothing is stored', () => {
   let authority: (seed: number, duration: number) => string;
   const recover = (bundles: string[], serving?: ObservedCertificates['serving']): RecoveredRotation =>
-    recoverRotation({ stored: undefined, serving, bundles }, { policy: shortPolicy, jitter: 0, now });
+    recoverRotation(
+      { stored: undefined, serving, bundles: bundles.map(parseBundle) },
+      { policy: shortPolicy, jitter: 0, now },
+    );
 
   before(async () => {
     const keys = await keyPool();
@@ -22,9 +30,9 @@ describe('recoverRotation, if nothing is stored', () => {
     const [one, two] = [authority(1, 10_000_000), authority(2, 10_000_000)];
     const { state, current, expired, changes } = recover([one + two, two]);
     const retireAfter = later(shortPolicy.leafDuration);
-    assert.deepEqual(state.retiring, [
-      { certificatePem: one, retireAfter },
-      { certificatePem: two, retireAfter },
+    assert.deepEqual(retiringOf(state), [
+      [one, retireAfter],
+      [two, retireAfter],
     ]);
     assert.deepEqual([current, expired, state.authority, state.leaf], [undefined, false, undefined, undefined]);
     assert.equal(changes.length, 2);
@@ -33,7 +41,7 @@ describe('recoverRotation, if nothing is stored', () => {
   it('keeps no authority after it has expired', () => {
     const [dead, dying] = [authority(1, 500), authority(2, 60_000)];
     const { state } = recover([dead + dying]);
-    assert.deepEqual(state.retiring, [{ certificatePem: dying, retireAfter: later(59_000) }]);
+    assert.deepEqual(retiringOf(state), [[dying, later(59_000)]]);
   });
 
   it('adopts a limited number of authorities from an oversized bundle', () => {
@@ -49,11 +57,11 @@ describe('recoverRotation, if nothing is stored', () => {
       const options = { now: later(-1000), duration: 600_000, random: seededBytes(99) };
       const leaf = issueServingCertificate(issuer, { service: 'a', namespace: 'b' }, keys, options);
       const caPem = oversized.join('');
-      const { state, current } = recover([caPem], { ...leaf, caPem });
-      const kept = state.retiring.map(({ certificatePem }) => oversized.indexOf(certificatePem));
+      const { state, current } = recover([caPem], parsePair({ ...leaf, caPem }));
+      const kept = state.retiring.map(({ chain }) => oversized.indexOf(pemOf(chain)));
       assert.equal(kept.length, mostAdopted);
       assert.ok(kept.includes(position) && kept.includes(89) && kept.includes(40), kept.join());
-      assert.equal(current?.certificatePem, leaf.certificatePem);
+      assert.equal(pemOf(current?.chain ?? []), leaf.certificatePem);
     }
   });
 });

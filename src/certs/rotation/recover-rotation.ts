@@ -1,4 +1,4 @@
-import { bundleFingerprints, parseBundle, type BundleEntry, readCertificate, shortName } from '../read-certificate.ts';
+import { type Certificate, type CertificateChain, shortName } from '../read-certificate.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import {
   isAccepted,
@@ -7,27 +7,28 @@ import {
   earliestTime,
   latest,
   changeOf,
+  type CertifiedLeaf,
   type RetiringAuthority,
+  type RotationBundles,
   type RotationChange,
   type RotationState,
   type StoredAuthority,
 } from './rotation-state.ts';
-import type { CertifiedKey } from '../key-pair.ts';
-import { keyMatches, type ServingPair } from '../verify-chain.ts';
+import { keyMatches, type ParsedPair } from '../verify-chain.ts';
 import { readRotationSecret, type SecretText } from './rotation-secret.ts';
 
 /** The stored state and the live objects, as read. */
 export interface ObservedCertificates {
   readonly stored: SecretText | undefined;
-  readonly serving: ServingPair | undefined;
-  readonly bundles: readonly string[];
+  readonly serving: ParsedPair | undefined;
+  readonly bundles: RotationBundles;
 }
 
 /** The certificates of a revision after the stored state and the live objects were compared. */
 export interface RecoveredRotation {
   readonly state: RotationState;
   /** A valid leaf that may be in use, from the serving Secret, else from the stored state. */
-  readonly current?: CertifiedKey;
+  readonly current?: CertifiedLeaf;
   /** Whether the last known leaf has expired; every call then fails, so a swap is safe. */
   readonly expired: boolean;
   readonly changes: readonly RotationChange[];
@@ -60,70 +61,70 @@ export function recoverRotation(
   let state: RotationState = read?.state ?? { retiring: [] };
 
   const served = pairOf(observed.serving);
-  const accepts = (caPem: string): boolean => served !== undefined && isAccepted(served.certificatePem, caPem, now);
-  const published = observed.bundles.flatMap(parseBundle);
-  const isUnknown = !accepts(rotationBundle(state));
+  const accepts = (...authorities: readonly Certificate[]): boolean =>
+    served !== undefined && isAccepted(served.chain, authorities, now);
+  const published = observed.bundles.flat();
+  const isUnknown = !accepts(...rotationBundle(state));
   // A stored state that lacks a working leaf is outdated, e.g. restored from a backup.
-  const isOutdated =
-    read === undefined || faults.length > 0 || (isUnknown && published.some(({ pem }) => accepts(pem)));
+  const isOutdated = read === undefined || faults.length > 0 || (isUnknown && published.some((each) => accepts(each)));
   if (isOutdated) {
-    const isGood = isUnknown && served !== undefined && accepts(served.caPem);
-    const found = isGood ? [...parseBundle(served.caPem), ...published] : published;
-    const until = isGood ? latest(unknownUse, readCertificate(served.certificatePem).notAfter) : unknownUse;
+    const isGood = isUnknown && served !== undefined && accepts(...served.authorities);
+    const found = isGood ? [...served.authorities, ...published] : published;
+    const until = isGood ? latest(unknownUse, served.chain[0].notAfter) : unknownUse;
     // Adopts the authorities that admissions need first, and then the latest authorities.
-    const needed = found.filter(({ pem }) => accepts(pem));
+    const needed = found.filter((each) => accepts(each));
     const positions = new Map(found.map(({ pem }, index) => [pem, index]));
-    const position = ({ certificatePem }: RetiringAuthority): number => positions.get(certificatePem) ?? 0;
+    const position = ({ chain: [{ pem }] }: RetiringAuthority): number => positions.get(pem) ?? 0;
     const adopted = adopt(state, [...needed, ...found.toReversed()], until, now).sort(
       (one, other) => position(one) - position(other),
     );
     state = { ...state, retiring: [...state.retiring, ...adopted] };
-    changes.push(...adopted.map(({ certificatePem }) => adoption(certificatePem)));
+    changes.push(...adopted.map(adoption));
   }
 
   const bundle = rotationBundle(state);
   const known = [served, state.leaf].filter((leaf) => leaf !== undefined);
-  const current = known.find(({ certificatePem }) => isAccepted(certificatePem, bundle, now));
-  const expired = known.find(({ certificatePem }) => wasAccepted(certificatePem, bundle));
+  const current = known.find(({ chain }) => isAccepted(chain, bundle, now));
+  const expired = known.find(({ chain }) => wasAccepted(chain, bundle));
   if (current === undefined) return { state, expired: expired !== undefined, changes };
   if (current !== served && (served === undefined || expired !== served)) {
     const message = `the serving Secret ${observed.serving === undefined ? 'was missing' : 'held no pair that the bundle verifies'}`;
     changes.push(changeOf('Repaired', 'ServingSecret', message));
   }
-  const { certificatePem, privateKeyPem } = current;
-  const leaf = state.leaf ?? { certificatePem, privateKeyPem, terms };
-  return { state: keepWhileInUse({ ...state, leaf }, certificatePem, now), current, expired: false, changes };
+  const { chain, privateKeyPem } = current;
+  const leaf = state.leaf ?? { chain, privateKeyPem, terms };
+  return { state: keepWhileInUse({ ...state, leaf }, chain, now), current, expired: false, changes };
 }
 
 /** Returns the pair in the serving Secret if the key belongs to the certificate. */
-function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
-  const [leaf] = parseBundle(serving?.certificatePem ?? '');
+function pairOf(serving: ParsedPair | undefined): (ParsedPair & CertifiedLeaf) | undefined {
+  const [leaf, ...intermediates] = serving?.chain ?? [];
   return serving !== undefined && leaf !== undefined && keyMatches(leaf.x509, serving.privateKeyPem)
-    ? serving
+    ? { ...serving, chain: [leaf, ...intermediates] }
     : undefined;
 }
 
-function adoption(certificatePem: string): RotationChange {
-  const message = `authority ${shortName(certificatePem)} is in use but missing from the stored Secret; it stays in the bundle`;
+function adoption({ chain: [authority] }: RetiringAuthority): RotationChange {
+  const message = `authority ${shortName(authority)} is in use but missing from the stored Secret; it stays in the bundle`;
   return changeOf('Repaired', 'Bundle', message);
 }
 
-function adopt(state: RotationState, found: readonly BundleEntry[], until: Date, now: Date): RetiringAuthority[] {
-  const known = bundleFingerprints(rotationBundle(state));
+function adopt(state: RotationState, found: readonly Certificate[], until: Date, now: Date): RetiringAuthority[] {
+  const known = new Set(rotationBundle(state).map(({ fingerprint }) => fingerprint));
   const adopted = new Map<string, RetiringAuthority>();
-  for (const { fingerprint, pem, notAfter } of found) {
+  for (const authority of found) {
+    const { fingerprint, notAfter } = authority;
     if (!known.has(fingerprint) && notAfter > now && adopted.size < mostAdopted) {
-      adopted.set(fingerprint, { certificatePem: pem, retireAfter: earliestTime(notAfter, until) });
+      adopted.set(fingerprint, { chain: [authority], retireAfter: earliestTime(notAfter, until) });
     }
   }
   return [...adopted.values()];
 }
 
 /** Keeps an authority at least until the leaf in use expires, whatever the stored state says. */
-function keepWhileInUse(state: RotationState, certificatePem: string, now: Date): RotationState {
-  const { notAfter } = readCertificate(certificatePem);
-  const signs = (authority: { readonly certificatePem: string }): boolean =>
-    isAccepted(certificatePem, authority.certificatePem, now);
+function keepWhileInUse(state: RotationState, chain: CertificateChain, now: Date): RotationState {
+  const [{ notAfter }] = chain;
+  const signs = (authority: Pick<StoredAuthority, 'chain'>): boolean => isAccepted(chain, authority.chain, now);
   const extended = (authority: StoredAuthority): StoredAuthority =>
     signs(authority) ? { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) } : authority;
   return {

@@ -1,11 +1,17 @@
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import { shortName } from '../read-certificate.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
-import { isEverywhere, changeOf, type RotationChange, type StoredAuthority } from './rotation-state.ts';
+import {
+  isEverywhere,
+  changeOf,
+  type RotationBundles,
+  type RotationChange,
+  type StoredAuthority,
+} from './rotation-state.ts';
 
 /** The facts that decide whether replicas may serve a leaf. */
 export interface RotationSituation extends Pick<RecoveredRotation, 'current' | 'expired'> {
-  readonly bundles: readonly string[];
+  readonly bundles: RotationBundles;
   readonly policy: CertificatePolicy;
   readonly now: Date;
 }
@@ -16,13 +22,13 @@ const settlePeriod = 5000;
 /** Records since when all webhook configurations contain an authority, or resets that time. */
 export function notePublication(
   authority: StoredAuthority,
-  bundles: readonly string[],
+  bundles: RotationBundles,
   now: Date,
   changes: RotationChange[],
 ): StoredAuthority {
   const { publishedAt, ...unpublished } = authority;
-  const named = `authority ${shortName(authority.certificatePem)}`;
-  if (!isEverywhere(authority.certificatePem, bundles)) {
+  const named = `authority ${shortName(authority.chain[0])}`;
+  if (!isEverywhere(authority.chain, bundles)) {
     if (publishedAt !== undefined)
       changes.push(changeOf('Repaired', 'Bundle', `a webhook configuration lacked ${named}`));
     return unpublished;

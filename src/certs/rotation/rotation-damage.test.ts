@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bundleFingerprints, parseBundle, readCertificate } from '../read-certificate.ts';
+import { bundleFingerprints, parseBundle, readChain } from '../read-certificate.ts';
 import { isAccepted } from './rotation-state.ts';
 import { foreignPair } from '../testdata/damages.ts';
 import { keyPool } from '../testdata/key-pool.ts';
@@ -7,7 +7,7 @@ import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/
 import { second, shortPolicy, World } from '../testdata/world.ts';
 import { defaultCertificatePolicy } from '../certificate-policy.ts';
 import { rotate } from './rotation.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { parsePair, verifyServingPair } from '../verify-chain.ts';
 
 describe('rotate, after a loss or a write by another client', () => {
   before(keyPool);
@@ -67,8 +67,8 @@ describe('rotate, after a loss or a write by another client', () => {
     world.sync(0);
     world.stored = undefined;
     const { certificatePem } = world.serving!;
-    const issuer = parseBundle(world.serving!.caPem).find(({ pem }) =>
-      isAccepted(certificatePem, pem, new Date(world.now)),
+    const issuer = parseBundle(world.serving!.caPem).find((authority) =>
+      isAccepted(parseBundle(certificatePem), [authority], new Date(world.now)),
     );
     world.serving = { ...world.serving!, caPem: issuer!.pem };
     await world.pass();
@@ -80,7 +80,7 @@ describe('rotate, after a loss or a write by another client', () => {
     const world = await settledWorld();
     const backup = world.stored;
     for (let rotation = 0; rotation < 2; rotation++) {
-      const { fingerprint } = readCertificate(world.stored!['ca.crt']!);
+      const { fingerprint } = readChain(world.stored!['ca.crt']!)[0];
       while (bundleFingerprints(world.last!.caBundlePem).has(fingerprint)) {
         world.advanceToNext();
         await world.pass();
@@ -142,7 +142,7 @@ describe('rotate, after a pause or with wrong clocks', () => {
     const world = await settledWorld();
     world.now += shortPolicy.caDuration + second;
     assert.deepEqual(await decide(world), ['Staged Authority', 'Swapped Authority', 'Issued ServingCertificate']);
-    assert.deepEqual(verifyServingPair(world.serving!, { now: new Date(world.now) }), []);
+    assert.deepEqual(verifyServingPair(parsePair(world.serving!), { now: new Date(world.now) }), []);
   });
 
   for (const hours of [-24, 24]) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { CertificateChain } from '../read-certificate.ts';
 import { deadlines } from './rotation.ts';
 import { shortPolicy } from '../testdata/world.ts';
 
@@ -7,6 +8,7 @@ const later = (milliseconds: number): Date => new Date(now.getTime() + milliseco
 const situation = { bundles: [], policy: shortPolicy, now, expired: false };
 
 describe('deadlines', () => {
+  const chain = [{}] as unknown as CertificateChain;
   const table: [string, number[], number][] = [
     ['the earliest of several deadlines', [30_000, 20_000], 20_000],
     ['the lifetime of a leaf if there is no deadline', [], shortPolicy.leafDuration],
@@ -15,7 +17,7 @@ describe('deadlines', () => {
   ];
   for (const [what, retirements, expected] of table) {
     it(`run the next pass after ${what}`, () => {
-      const retiring = retirements.map((milliseconds) => ({ certificatePem: '', retireAfter: later(milliseconds) }));
+      const retiring = retirements.map((milliseconds) => ({ chain, retireAfter: later(milliseconds) }));
       assert.deepEqual(deadlines({ retiring }, undefined, situation).nextAt, later(expected));
     });
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBundle, readCertificate } from '../read-certificate.ts';
+import { parseBundle, readChain } from '../read-certificate.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
 import { decide, decided, settledWorld } from '../testdata/settled-world.ts';
@@ -125,7 +125,7 @@ describe('rotate, with certificates from another issuer', function () {
       world.syncAll();
     }
     assert.ok(world.now > Date.UTC(2026, 0, 1) + 2 * shortPolicy.leafDuration);
-    assert.ok(readCertificate(world.serving!.certificatePem).notAfter.getTime() > world.now);
+    assert.ok(readChain(world.serving!.certificatePem)[0].notAfter.getTime() > world.now);
   });
 
   it('keeps the last provided pair while no usable pair is provided, and stages no authority', async () => {

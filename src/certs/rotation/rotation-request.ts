@@ -1,7 +1,13 @@
-import { readCertificate } from '../read-certificate.ts';
-import { isAccepted, earliestTime, type AnsweredRequest, type RotationState } from './rotation-state.ts';
+import {
+  isAccepted,
+  isSameChain,
+  earliestTime,
+  wasAccepted,
+  type AnsweredRequest,
+  type CertifiedLeaf,
+  type RotationState,
+} from './rotation-state.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
-import type { CertifiedKey } from '../key-pair.ts';
 
 /** A renewal that a user requests. */
 export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
@@ -25,8 +31,8 @@ export function noteRequest(
   const hasStarted =
     isGiven ||
     (renewal === 'Leaf'
-      ? state.leaf?.certificatePem !== before.leaf?.certificatePem
-      : state.staged !== undefined || state.authority?.certificatePem !== before.authority?.certificatePem);
+      ? !isSameChain(state.leaf, before.leaf)
+      : state.staged !== undefined || !isSameChain(state.authority, before.authority));
   const { nonce, target } = request;
   return hasStarted ? { ...state, request: { nonce, target, state: 'Accepted' } } : state;
 }
@@ -41,7 +47,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
     staged === undefined &&
     authority !== undefined &&
     current !== undefined &&
-    isAccepted(current.certificatePem, authority.certificatePem, now);
+    isAccepted(current.chain, authority.chain, now);
   if (request?.target !== 'authority-force' || request.state === 'Done' || !isSwapped) return state;
   const latestEnd = new Date(now.getTime() + policy.confirmationPeriod);
   const retiring = state.retiring.map((each) => ({ ...each, retireAfter: earliestTime(latestEnd, each.retireAfter) }));
@@ -49,13 +55,11 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
 }
 
 /** Records that the request is done if `served`, the leaf of this pass, fulfills it. */
-export function finishRequest(state: RotationState, served: CertifiedKey | undefined): RotationState {
+export function finishRequest(state: RotationState, served: CertifiedLeaf | undefined): RotationState {
   const { request, authority, leaf, staged, retiring } = state;
   if (request === undefined || request.state === 'Done' || staged !== undefined) return state;
-  const isServed = leaf !== undefined && leaf.certificatePem === served?.certificatePem && authority !== undefined;
+  const isServed = leaf !== undefined && isSameChain(leaf, served) && authority !== undefined;
   const isDropped = request.target !== 'authority-force' || retiring.length === 0;
-  const isOfAuthority =
-    isServed &&
-    isAccepted(leaf.certificatePem, authority.certificatePem, readCertificate(leaf.certificatePem).notBefore);
+  const isOfAuthority = isServed && wasAccepted(leaf.chain, authority.chain);
   return isOfAuthority && isDropped ? { ...state, request: { ...request, state: 'Done' } } : state;
 }

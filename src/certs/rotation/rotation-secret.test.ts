@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBundle } from '../read-certificate.ts';
+import { pemOf, readChain } from '../read-certificate.ts';
 import { readRotationSecret, writeRotationSecret, type ReadRotationState, type SecretText } from './rotation-secret.ts';
 import type { RotationState } from './rotation-state.ts';
 import { World } from '../testdata/world.ts';
@@ -15,6 +15,9 @@ const read = (data: SecretText): ReadRotationState => readRotationSecret(data, d
 function without(key: string): (data: SecretText) => SecretText {
   return (data) => Object.fromEntries(Object.entries(data).filter(([name]) => name !== key));
 }
+
+const retired = (authority: RotationState['retiring'][number] | undefined) =>
+  authority && [pemOf(authority.chain), authority.retireAfter];
 
 describe('the Secret of a rotation', () => {
   /** A Secret with every part: a signing, a staged and a retiring authority, and a leaf. */
@@ -57,8 +60,8 @@ describe('the Secret of a rotation', () => {
       without('ca.key'),
       /^ca\.key is missing, is not RSA, or does not belong/,
       ({ authority, retiring }) => [
-        [authority, retiring[1]],
-        [undefined, { certificatePem: whole['ca.crt'], retireAfter: defaults.retireAfter }],
+        [authority, retired(retiring[1])],
+        [undefined, [whole['ca.crt'], defaults.retireAfter]],
       ],
     ],
     [
@@ -72,7 +75,7 @@ describe('the Secret of a rotation', () => {
       without('ca.crt'),
       /^ca\.crt is missing/,
       ({ authority, staged, leaf, retiring }) => [
-        [authority, staged?.certificatePem, leaf?.certificatePem, retiring.length],
+        [authority, pemOf(staged?.chain ?? []), pemOf(leaf?.chain ?? []), retiring.length],
         [undefined, whole['staged.crt'], whole['tls.crt'], 1],
       ],
     ],
@@ -87,7 +90,7 @@ describe('the Secret of a rotation', () => {
       (data) => ({ ...data, 'tls.crt': data['tls.crt']!.slice(0, 400) }),
       /^tls\.crt is missing or not a certificate/,
       ({ authority, leaf }) => [
-        [authority?.certificatePem, leaf],
+        [pemOf(authority?.chain ?? []), leaf],
         [whole['ca.crt'], undefined],
       ],
     ],
@@ -102,10 +105,10 @@ describe('the Secret of a rotation', () => {
       without('rotation.json'),
       /^rotation\.json is missing or damaged/,
       ({ authority, leaf, retiring }) => [
-        [authority?.publishedAt, authority?.lastLeafNotAfter, leaf?.terms, authority?.terms, retiring],
+        [authority?.publishedAt, authority?.lastLeafNotAfter, leaf?.terms, authority?.terms, retiring.map(retired)],
         [
           ...[undefined, defaults.retireAfter, defaults.leaf, defaults.authority],
-          [{ certificatePem: whole['retiring.crt'], retireAfter: defaults.retireAfter }],
+          [[whole['retiring.crt'], defaults.retireAfter]],
         ],
       ],
     ],
@@ -155,8 +158,8 @@ EkOLg001q7kXfXtyTkRY0+YufmDjWsq36Ioc3kio5Yr+nn3S0m2irdLc
 
   it('keeps the intermediates of a leaf', () => {
     const { state } = read(whole);
-    const leaf = { ...state.leaf!, certificatePem: whole['tls.crt']! + whole['ca.crt']! };
+    const leaf = { ...state.leaf!, chain: readChain(whole['tls.crt']! + whole['ca.crt']!) };
     const again = read(writeRotationSecret({ ...state, leaf }));
-    assert.equal(parseBundle(again.state.leaf!.certificatePem).length, 2);
+    assert.equal(again.state.leaf!.chain.length, 2);
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseBundle, readCertificate } from '../read-certificate.ts';
+import { parseBundle, pemOf, type CertificateChain } from '../read-certificate.ts';
 import { keyMatches } from '../verify-chain.ts';
 import {
   answeredRequest,
@@ -58,34 +58,30 @@ export function writeRotationSecret(state: RotationState): SecretText {
     version: 1,
     ...(authority && { authority: recordOf(authority) }),
     ...(staged && { staged: recordOf(staged) }),
-    ...(leaf && { leaf: { fingerprint: fingerprintOf(leaf), terms: leaf.terms } }),
-    retiring: retiring.map((each) => ({ fingerprint: fingerprintOf(each), retireAfter: each.retireAfter })),
+    ...(leaf && { leaf: { fingerprint: leaf.chain[0].fingerprint, terms: leaf.terms } }),
+    retiring: retiring.map((each) => ({ fingerprint: each.chain[0].fingerprint, retireAfter: each.retireAfter })),
     ...(request && { request }),
   });
   return {
     'rotation.json': JSON.stringify(written),
-    ...(authority && { 'ca.crt': authority.certificatePem }),
+    ...(authority && { 'ca.crt': pemOf(authority.chain) }),
     ...(authority?.privateKeyPem !== undefined && { 'ca.key': authority.privateKeyPem }),
-    ...(staged && { 'staged.crt': staged.certificatePem }),
+    ...(staged && { 'staged.crt': pemOf(staged.chain) }),
     ...(staged?.privateKeyPem !== undefined && { 'staged.key': staged.privateKeyPem }),
-    ...(leaf && { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem }),
-    ...(retiring.length > 0 && { 'retiring.crt': retiring.map(({ certificatePem }) => certificatePem).join('') }),
+    ...(leaf && { 'tls.crt': pemOf(leaf.chain), 'tls.key': leaf.privateKeyPem }),
+    ...(retiring.length > 0 && { 'retiring.crt': pemOf(retiring.flatMap(({ chain }) => chain)) }),
   };
 }
 
 function recordOf(stored: StoredAuthority): AuthorityRecord {
   const given = stored.privateKeyPem === undefined && { given: true as const };
-  return { fingerprint: fingerprintOf(stored), ...given, ...historyOf(stored) };
+  return { fingerprint: stored.chain[0].fingerprint, ...given, ...historyOf(stored) };
 }
 
 type History = Pick<StoredAuthority, 'terms' | 'publishedAt' | 'lastLeafNotAfter'>;
 
 function historyOf({ terms, publishedAt, lastLeafNotAfter }: History): History {
   return { terms, ...(publishedAt && { publishedAt }), ...(lastLeafNotAfter && { lastLeafNotAfter }) };
-}
-
-function fingerprintOf({ certificatePem }: { readonly certificatePem: string }): string {
-  return readCertificate(certificatePem).fingerprint;
 }
 
 /** The readable parts of the Secret, and its faults. */
@@ -118,20 +114,19 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
     const part = readPart(data, name, recorded, faults);
     if (part === undefined || part.privateKeyPem !== undefined || recorded?.given === true)
       return part && { ...part, ...historyOf(recorded ?? unknownHistory) };
-    orphans.push({ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter });
+    orphans.push({ chain: part.chain, retireAfter: defaults.retireAfter });
     return undefined;
   };
   const authority = readAuthority('ca', record?.authority);
   const staged = readAuthority('staged', record?.staged);
-  const { certificatePem, privateKeyPem } = readPart(data, 'tls', record?.leaf, faults) ?? {};
+  const { chain, privateKeyPem } = readPart(data, 'tls', record?.leaf, faults) ?? {};
   const terms = record?.leaf?.terms ?? defaults.leaf;
   const retiring = readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults);
   return {
     state: {
       ...(authority && { authority }),
       ...(staged && { staged }),
-      ...(certificatePem !== undefined &&
-        privateKeyPem !== undefined && { leaf: { certificatePem, privateKeyPem, terms } }),
+      ...(chain !== undefined && privateKeyPem !== undefined && { leaf: { chain, privateKeyPem, terms } }),
       retiring: [...retiring, ...orphans],
       ...(record?.request && { request: record.request }),
     },
@@ -145,12 +140,11 @@ function readPart(
   name: string,
   recorded: { readonly fingerprint: string; readonly given?: true } | undefined,
   faults: string[],
-): { readonly certificatePem: string; readonly privateKeyPem?: string } | undefined {
+): { readonly chain: CertificateChain; readonly privateKeyPem?: string } | undefined {
   const certificate = data[`${name}.crt`];
   const privateKeyPem = data[`${name}.key`];
   if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) return undefined;
-  const entries = parseBundle(certificate ?? '');
-  const [entry] = entries;
+  const [entry, ...intermediates] = parseBundle(certificate ?? '');
   if (entry === undefined) {
     faults.push(`${name}.crt is missing or not a certificate`);
     return undefined;
@@ -159,14 +153,13 @@ function readPart(
     faults.push(`${name}.crt is not the certificate recorded in rotation.json`);
     return undefined;
   }
-  const certificatePem = entries.map(({ pem }) => pem).join('');
-  if (recorded?.given === true) return { certificatePem };
+  const chain: CertificateChain = [entry, ...intermediates];
+  if (recorded?.given === true) return { chain };
   // node-forge cannot sign with the key of a foreign authority that is not RSA.
   const isUsable = name === 'tls' || entry.x509.publicKey.asymmetricKeyType === 'rsa';
-  if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem))
-    return { certificatePem, privateKeyPem };
+  if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) return { chain, privateKeyPem };
   faults.push(`${name}.key is missing, is not RSA, or does not belong to ${name}.crt`);
-  return { certificatePem };
+  return { chain };
 }
 
 function readRetiring(
@@ -181,7 +174,7 @@ function readRetiring(
     faults.push(`retiring.crt lacks ${lost.length} of the ${recorded.length} certificates recorded in rotation.json`);
   }
   return entries.map((entry) => ({
-    certificatePem: entry.pem,
+    chain: [entry],
     retireAfter: recorded.find(({ fingerprint }) => fingerprint === entry.fingerprint)?.retireAfter ?? unknown,
   }));
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CertificatePolicy } from '../certificate-policy.ts';
-import type { CertifiedKey } from '../key-pair.ts';
-import { bundleFingerprints, parseBundle, readCertificate } from '../read-certificate.ts';
+import { distinct, pemOf, type Certificate, type CertificateChain } from '../read-certificate.ts';
 import { verifyChain } from '../verify-chain.ts';
 
 /** Converts between the text in the Secret and a Date. */
@@ -23,7 +22,7 @@ export type IssueTerms = Readonly<z.output<typeof issueTerms>>;
 
 /** An authority that signs the current or the next served leaf. */
 export interface StoredAuthority {
-  readonly certificatePem: string;
+  readonly chain: CertificateChain;
   /** Absent if another issuer signs. */
   readonly privateKeyPem?: string;
   readonly terms: IssueTerms;
@@ -33,13 +32,19 @@ export interface StoredAuthority {
   readonly lastLeafNotAfter?: Date;
 }
 
-export interface StoredLeaf extends CertifiedKey {
+/** A serving certificate and its key. */
+export interface CertifiedLeaf {
+  readonly chain: CertificateChain;
+  readonly privateKeyPem: string;
+}
+
+export interface StoredLeaf extends CertifiedLeaf {
   readonly terms: IssueTerms;
 }
 
 /** An authority that no longer signs, but stays in the bundle while its leaves may be used. */
 export interface RetiringAuthority {
-  readonly certificatePem: string;
+  readonly chain: CertificateChain;
   readonly retireAfter: Date;
 }
 
@@ -110,32 +115,34 @@ export function earliestTime(first: Date, ...others: readonly (Date | undefined)
  * roles, so a swap does not change the bundle (each new caBundle makes the API server open new
  * connections).
  */
-export function rotationBundle({ authority, staged, retiring }: RotationState): string {
-  const pems = [authority, staged, ...retiring].flatMap((holder) =>
-    holder === undefined ? [] : [holder.certificatePem],
+export function rotationBundle({ authority, staged, retiring }: RotationState): Certificate[] {
+  return distinct([authority, staged, ...retiring].flatMap((holder) => holder?.chain ?? [])).sort(
+    (one, other) => Number(one.notBefore) - Number(other.notBefore) || (one.fingerprint < other.fingerprint ? -1 : 1),
   );
-  return parseBundle(pems.join('\n'))
-    .sort(
-      (one, other) => Number(one.notBefore) - Number(other.notBefore) || (one.fingerprint < other.fingerprint ? -1 : 1),
-    )
-    .map(({ pem }) => pem)
-    .join('');
 }
 
 /** Reports whether the API server accepts a leaf. Tolerates a future notBefore (slow clock). */
-export function isAccepted(certificatePem: string, caPem: string, now: Date): boolean {
-  const [leaf] = parseBundle(certificatePem);
-  return leaf !== undefined && verifyChain(certificatePem, caPem, { now: latest(now, leaf.notBefore) }).length === 0;
+export function isAccepted(chain: readonly Certificate[], authorities: readonly Certificate[], now: Date): boolean {
+  const [leaf] = chain;
+  return leaf !== undefined && verifyChain(chain, authorities, { now: latest(now, leaf.notBefore) }).length === 0;
 }
 
 /** Reports whether a leaf was valid when it was issued, even if its chain has expired since. */
-export function wasAccepted(certificatePem: string, caPem: string): boolean {
-  const [leaf] = parseBundle(certificatePem);
-  return leaf !== undefined && isAccepted(certificatePem, caPem, leaf.notBefore);
+export function wasAccepted(chain: CertificateChain, authorities: readonly Certificate[]): boolean {
+  return isAccepted(chain, authorities, chain[0].notBefore);
 }
 
 /** Reports whether every bundle contains this certificate; true if there are no bundles. */
-export function isEverywhere(certificatePem: string, bundles: readonly string[]): boolean {
-  const { fingerprint } = readCertificate(certificatePem);
-  return bundles.every((bundle) => bundleFingerprints(bundle).has(fingerprint));
+export function isEverywhere([{ fingerprint }]: CertificateChain, bundles: RotationBundles): boolean {
+  return bundles.every((bundle) => bundle.some((each) => each.fingerprint === fingerprint));
 }
+
+/** Reports whether two certificates and their intermediates are equal, or both are absent. */
+export function isSameChain(one: Chained | undefined, other: Chained | undefined): boolean {
+  return pemOf(one?.chain ?? []) === pemOf(other?.chain ?? []);
+}
+
+type Chained = Pick<CertifiedLeaf, 'chain'>;
+
+/** The certificates in the caBundle of each webhook that calls the replicas. */
+export type RotationBundles = readonly (readonly Certificate[])[];

@@ -3,13 +3,14 @@ import { subjectAltNames, type CertificateNames } from '../certificate-names.ts'
 import { durationText, type CertificatePolicy } from '../certificate-policy.ts';
 import type { GenerateKeyPair } from '../key-pair.ts';
 import { randomFraction, type RandomBytes } from '../random-source.ts';
-import { readCertificate, shortName } from '../read-certificate.ts';
+import { pemOf, readChain, shortName, type Certificate } from '../read-certificate.ts';
 import { notePublication, servableAt, type RotationSituation } from './rotation-confirmation.ts';
 import { toRenew, type RenewalRequest } from './rotation-request.ts';
 import type { ObservedCertificates } from './recover-rotation.ts';
 import { isAuthorityOf, type CertificateSource, type GivenCertificates } from './given-certificates.ts';
 import {
-  isAccepted,
+  isSameChain,
+  wasAccepted,
   latest,
   renewalTime,
   changeOf,
@@ -39,8 +40,8 @@ export interface RotationInput extends ObservedCertificates {
 /** Drops the authorities whose leaves have all expired. */
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
-  for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
-    const named = `authority ${shortName(certificatePem)}`;
+  for (const { chain, retireAfter } of state.retiring.filter(isDue)) {
+    const named = `authority ${shortName(chain[0])}`;
     const message = `${named} is removed from the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
     changes.push(changeOf('Retired', 'Authority', message));
   }
@@ -68,24 +69,31 @@ export async function stage(
   }
   if (reason === undefined || isFresh) return state;
   const keys = await input.generateKeyPair(policy.keySize);
-  const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
+  const { certificatePem, privateKeyPem } = issueAuthority(names.service, keys, {
+    now,
+    duration: policy.caDuration,
+    random,
+  });
   const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
-  changes.push(staging(issued.certificatePem, reason, bundles));
-  return { ...state, staged: { ...issued, terms }, retiring: [...state.retiring, ...abandoned(state.staged)] };
+  const chain = readChain(certificatePem);
+  changes.push(staging(chain[0], reason, bundles));
+  return {
+    ...state,
+    staged: { chain, privateKeyPem, terms },
+    retiring: [...state.retiring, ...abandoned(state.staged)],
+  };
 }
 
 /** Reports a new authority: as issued if no webhook configuration exists, else as staged. */
-export function staging(certificatePem: string, reason: string, bundles: readonly string[]): RotationChange {
+export function staging(authority: Certificate, reason: string, bundles: RotationInput['bundles']): RotationChange {
   const kind = bundles.length === 0 ? 'Issued' : 'Staged';
-  return changeOf(kind, 'Authority', `authority ${shortName(certificatePem)}: ${reason}`);
+  return changeOf(kind, 'Authority', `authority ${shortName(authority)}: ${reason}`);
 }
 
 /** Retires a dropped staged authority that signed leaves (possible after a backup is restored). */
 export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
-  const { certificatePem, lastLeafNotAfter } = staged ?? {};
-  return certificatePem === undefined || lastLeafNotAfter === undefined
-    ? []
-    : [{ certificatePem, retireAfter: lastLeafNotAfter }];
+  const { chain, lastLeafNotAfter } = staged ?? {};
+  return chain === undefined || lastLeafNotAfter === undefined ? [] : [{ chain, retireAfter: lastLeafNotAfter }];
 }
 
 /** Records which authorities every webhook configuration contains. */
@@ -108,17 +116,13 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   const at = staged && servableAt(staged, situation);
   if (staged === undefined || at === undefined || at > situation.now) return state;
   if (situation.bundles.length > 0) {
-    const message = `authority ${shortName(staged.certificatePem)} now signs serving certificates`;
+    const message = `authority ${shortName(staged.chain[0])} now signs serving certificates`;
     const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
     changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
   }
   if (authority === undefined) return { ...rest, authority: staged };
   const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
-  return {
-    ...rest,
-    authority: staged,
-    retiring: [...state.retiring, { certificatePem: authority.certificatePem, retireAfter }],
-  };
+  return { ...rest, authority: staged, retiring: [...state.retiring, { chain: authority.chain, retireAfter }] };
 }
 
 /** Issues a leaf when the current leaf is due, and verifies it before publication. */
@@ -130,15 +134,16 @@ export async function renewLeaf(
   const { authority } = state;
   const { policy, names, now, random } = input;
   if (authority?.privateKeyPem === undefined) return state;
-  const { certificatePem, privateKeyPem } = authority;
+  const signer = { certificatePem: pemOf(authority.chain), privateKeyPem: authority.privateKeyPem };
   const requested = toRenew(state, input.request) === 'Leaf';
   const reason = leafDue(state.leaf, authority, input, requested);
   if (reason === undefined) return state;
   const keys = await input.generateKeyPair(policy.keySize);
   const { leafDuration: duration } = policy;
-  const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, { now, duration, random });
+  const issued = issueServingCertificate(signer, names, keys, { now, duration, random });
+  const leaf = { chain: readChain(issued.certificatePem), privateKeyPem: issued.privateKeyPem };
   const { dns, ip } = subjectAltNames(names);
-  const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
+  const [fault] = verifyServingPair({ ...leaf, authorities: authority.chain }, { now, names: [...dns, ...ip] });
   if (fault !== undefined)
     throw new Error(`the newly issued serving certificate does not verify (${fault.message}); nothing is published`);
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
@@ -153,9 +158,9 @@ export function withLeaf(
   reason: string,
   changes: RotationChange[],
 ): RotationState {
-  const message = `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`;
+  const message = `serving certificate ${shortName(leaf.chain[0])}: ${reason}`;
   changes.push(changeOf('Issued', 'ServingCertificate', message));
-  const lastLeafNotAfter = latest(readCertificate(leaf.certificatePem).notAfter, authority.lastLeafNotAfter);
+  const lastLeafNotAfter = latest(leaf.chain[0].notAfter, authority.lastLeafNotAfter);
   return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
 }
 
@@ -170,11 +175,11 @@ export function stageGiven(
   if (isAuthorityOf(staged, given)) return state;
   const retiring = [...state.retiring, ...abandoned(staged)];
   if (isAuthorityOf(state.authority, given)) return { ...rest, retiring };
-  const { authorityPem, origin } = given;
-  changes.push(staging(authorityPem, `provided by ${origin}`, bundles));
-  const duration = readCertificate(authorityPem).notAfter.getTime() - now.getTime();
+  const { authority, origin } = given;
+  changes.push(staging(authority, `provided by ${origin}`, bundles));
+  const duration = authority.notAfter.getTime() - now.getTime();
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: 0 };
-  return { ...rest, staged: { certificatePem: authorityPem, terms }, retiring };
+  return { ...rest, staged: { chain: [authority], terms }, retiring };
 }
 
 /** Takes over the provided leaf once its authority is the signing authority. */
@@ -185,14 +190,14 @@ export function takeGivenLeaf(
   changes: RotationChange[],
 ): RotationState {
   const { authority, leaf } = state;
-  const { certificatePem, privateKeyPem, origin } = given;
-  const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
+  const { chain, privateKeyPem, origin } = given;
+  const isTaken = isSameChain(leaf, given) && leaf?.privateKeyPem === privateKeyPem;
   if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
-  const { notBefore, notAfter } = readCertificate(certificatePem);
+  const [{ notBefore, notAfter }] = chain;
   // The owner bases the renewal time on the whole lifetime, not on the remaining lifetime.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
-  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `provided by ${origin}`, changes);
+  return withLeaf(state, authority, { chain, privateKeyPem, terms }, `provided by ${origin}`, changes);
 }
 
 /** Returns why a new authority is needed; undefined while the current authority suffices. */
@@ -212,12 +217,11 @@ function leafDue(
   { policy, names, now }: RotationInput,
   isRequested: boolean,
 ): string | undefined {
-  const { notAfter: until } = leafValidity(now, policy.leafDuration, readCertificate(authority.certificatePem));
+  const { notAfter: until } = leafValidity(now, policy.leafDuration, authority.chain[0]);
   if (until <= now) return undefined;
   if (leaf === undefined) return 'no serving certificate is stored';
-  const facts = readCertificate(leaf.certificatePem);
-  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore))
-    return 'the current authority did not sign the serving certificate';
+  const [facts] = leaf.chain;
+  if (!wasAccepted(leaf.chain, authority.chain)) return 'the current authority did not sign the serving certificate';
   if (isRequested) return 'requested';
   const { dns, ip } = subjectAltNames(names);
   const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
@@ -229,11 +233,10 @@ function leafDue(
 }
 
 function timeDue(
-  { certificatePem, terms }: StoredAuthority | StoredLeaf,
+  { chain: [facts], terms }: StoredAuthority | StoredLeaf,
   policy: CertificatePolicy,
   now: Date,
 ): string | undefined {
-  const facts = readCertificate(certificatePem);
   if (facts.notBefore > now)
     return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
   const renewAt = renewalTime(facts.notAfter, terms, policy);

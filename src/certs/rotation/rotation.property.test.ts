@@ -4,7 +4,7 @@ import { damages } from '../testdata/damages.ts';
 import { second, World, names } from '../testdata/world.ts';
 import assert from 'node:assert/strict';
 import { defaultCertificatePolicy } from '../certificate-policy.ts';
-import { readCertificate } from '../read-certificate.ts';
+import { readChain } from '../read-certificate.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
 
 /** The events in a healthy system. They occur in any order. */
@@ -179,7 +179,7 @@ describe('rotate, with any issuer', function () {
           } else {
             assert.ok(age <= due + 61 * hour, `not renewed after ${age / hour} h`);
           }
-          const left = readCertificate(world.serving!.certificatePem).notAfter.getTime() - world.now;
+          const left = readChain(world.serving!.certificatePem)[0].notAfter.getTime() - world.now;
           assert.ok(left > 0, `${left / hour} h left`);
         }
       }),

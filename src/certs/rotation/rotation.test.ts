@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { bundleFingerprints, readCertificate } from '../read-certificate.ts';
+import { bundleFingerprints, readChain } from '../read-certificate.ts';
 import { rotate } from './rotation.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { parsePair, verifyServingPair } from '../verify-chain.ts';
 
 describe('rotate', () => {
   before(keyPool);
@@ -16,12 +16,12 @@ describe('rotate', () => {
     assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
     assert.equal(phase, 'Stable');
     assert.equal(serving.caPem, caBundlePem);
-    assert.equal(serving.fingerprint, readCertificate(serving.certificatePem).fingerprint);
+    assert.equal(serving.fingerprint, readChain(serving.certificatePem)[0].fingerprint);
     assert.equal(serving.caNotAfter.getTime(), world.now + shortPolicy.caDuration);
     assert.equal(serving.notAfter.getTime(), world.now + shortPolicy.leafDuration);
     assert.equal(stored['tls.crt'], serving.certificatePem);
     const expected = { now: new Date(world.now), names: ['sidecar-injector-a.injection.svc'] };
-    assert.deepEqual(verifyServingPair(serving, expected), []);
+    assert.deepEqual(verifyServingPair(parsePair(serving), expected), []);
   });
 
   it('changes nothing while nothing is due', async () => {
@@ -81,7 +81,7 @@ describe('rotate', () => {
     assert.equal(world.last!.caBundlePem, bundle);
 
     // A lagging replica serves its leaf until expiry. Only then is the old authority removed.
-    const end = readCertificate(old.certificatePem).notAfter.getTime();
+    const end = readChain(old.certificatePem)[0].notAfter.getTime();
     world.sync(0);
     world.advance(end - 1 - world.now);
     await world.pass();
@@ -109,7 +109,7 @@ describe('rotate', () => {
 
   it('keeps renewing the leaf under the old authority while the new authority cannot be published', async () => {
     const world = await worldBeforeRotation();
-    const old = readCertificate(world.stored!['ca.crt']!);
+    const old = readChain(world.stored!['ca.crt']!)[0];
     let issued = 0;
     for (let pass = 0; pass < 400 && world.now < old.notAfter.getTime() - second; pass++) {
       await world.pass(2);
@@ -118,7 +118,7 @@ describe('rotate', () => {
     }
     assert.equal(issued > 0 && issued < 5, true, `${issued} leaves`);
     assert.equal(world.last!.phase, 'Publishing');
-    assert.deepEqual(readCertificate(world.serving!.certificatePem).notAfter, old.notAfter);
+    assert.deepEqual(readChain(world.serving!.certificatePem)[0].notAfter, old.notAfter);
     world.advance(second);
     await world.settle();
   });

@@ -1,4 +1,4 @@
-import { parseBundle, readCertificate } from '../read-certificate.ts';
+import { pemOf, type Certificate } from '../read-certificate.ts';
 import { subjectAltNames } from '../certificate-names.ts';
 import { checkCertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from './given-certificates.ts';
@@ -6,11 +6,13 @@ import { randomFraction } from '../random-source.ts';
 import { recoverRotation } from './recover-rotation.ts';
 import {
   isAccepted,
+  isSameChain,
   rotationBundle,
   earliestTime,
   latest,
   renewalTime,
   type AnsweredRequest,
+  type CertifiedLeaf,
   type RotationChange,
   type RotationPhase,
   type RotationState,
@@ -27,7 +29,6 @@ import {
   stage,
   swap,
 } from './rotation-steps.ts';
-import type { CertifiedKey } from '../key-pair.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { writeRotationSecret, type SecretText } from './rotation-secret.ts';
 
@@ -92,17 +93,18 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   state = noteRequest(state, recovered.state, input.request, source !== 'Issue');
   state = forceRetirement(state, situation);
 
-  const caBundlePem = rotationBundle(state);
+  const bundle = rotationBundle(state);
   const leaf = chooseLeaf(state, situation);
   state = finishRequest(state, leaf);
-  const serving = leaf && servedPair(leaf, caBundlePem, now);
+  const serving = leaf && servedPair(leaf, bundle, now);
+  const served = serving && leaf;
   return {
     stored: writeRotationSecret(state),
     ...(serving && { serving }),
-    caBundlePem,
+    caBundlePem: pemOf(bundle),
     ...(state.request && { request: state.request }),
-    phase: phaseOf(state, serving),
-    ...deadlines(state, serving, situation),
+    phase: phaseOf(state, served),
+    ...deadlines(state, served, situation),
     changes,
   };
 }
@@ -118,26 +120,31 @@ function sourceFor(state: RotationState, { source }: RotationInput): Certificate
 }
 
 /** Returns the pair to serve; undefined if the bundle does not verify the leaf. */
-function servedPair({ certificatePem, privateKeyPem }: CertifiedKey, caPem: string, now: Date): ServedPair | undefined {
-  const issuer = parseBundle(caPem).find(({ pem }) => isAccepted(certificatePem, pem, now));
+function servedPair(
+  { chain, privateKeyPem }: CertifiedLeaf,
+  bundle: readonly Certificate[],
+  now: Date,
+): ServedPair | undefined {
+  const issuer = bundle.find((each) => isAccepted(chain, [each], now));
   if (issuer === undefined) return undefined;
-  const { fingerprint, notAfter } = readCertificate(certificatePem);
+  const [{ fingerprint, notAfter }] = chain;
+  const [certificatePem, caPem] = [pemOf(chain), pemOf(bundle)];
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
 }
 
 /** Returns the stored leaf once replicas may serve it, and until then the leaf in use. */
-function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): CertifiedKey | undefined {
+function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): CertifiedLeaf | undefined {
   const { current, now } = situation;
   if (leaf === undefined || authority === undefined) return current;
-  if (current !== undefined && isAccepted(current.certificatePem, authority.certificatePem, now)) return leaf;
+  if (current !== undefined && isAccepted(current.chain, authority.chain, now)) return leaf;
   const at = servableAt(authority, situation);
   return at !== undefined && at <= now ? leaf : current;
 }
 
 /** Returns the phase of the rotation when replicas get `served`. */
-function phaseOf({ staged, retiring, leaf }: RotationState, served: CertifiedKey | undefined): RotationPhase {
+function phaseOf({ staged, retiring, leaf }: RotationState, served: CertifiedLeaf | undefined): RotationPhase {
   if (staged !== undefined) return staged.publishedAt === undefined ? 'Publishing' : 'Confirming';
-  if (leaf?.certificatePem !== served?.certificatePem) return 'Confirming';
+  if (!isSameChain(leaf, served)) return 'Confirming';
   return retiring.length > 0 ? 'Retiring' : 'Stable';
 }
 
@@ -147,17 +154,17 @@ const pollPeriod = 5000;
 /** Returns the time of the next renewal, and the latest time of the next pass. */
 export function deadlines(
   state: RotationState,
-  served: CertifiedKey | undefined,
+  served: CertifiedLeaf | undefined,
   situation: RotationSituation,
 ): { readonly renewAt: Date; readonly nextAt: Date } {
   const { policy, now } = situation;
   // Only the issuer that has an authority's key can renew the authority.
   const own = state.authority?.privateKeyPem === undefined ? undefined : state.authority;
   const renewals = [state.leaf, state.staged === undefined ? own : undefined].map(
-    (holder) => holder && renewalTime(readCertificate(holder.certificatePem).notAfter, holder.terms, policy),
+    (holder) => holder && renewalTime(holder.chain[0].notAfter, holder.terms, policy),
   );
   // A pass waits for an authority until replicas get its leaf.
-  const isServed = state.leaf?.certificatePem === served?.certificatePem;
+  const isServed = isSameChain(state.leaf, served);
   const waiting = [isServed ? undefined : state.authority, state.staged].map(
     (authority) => authority && (servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)),
   );

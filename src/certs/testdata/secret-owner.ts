@@ -1,7 +1,7 @@
 import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
 import type { CertifiedKey } from '../key-pair.ts';
 import { checkGivenPair, type CertificateSource } from '../rotation/given-certificates.ts';
-import { readCertificate } from '../read-certificate.ts';
+import { readChain } from '../read-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
 
@@ -53,5 +53,5 @@ export class SecretOwner {
 }
 
 function endsIn(certificatePem: string, now: number): number {
-  return readCertificate(certificatePem).notAfter.getTime() - now;
+  return readChain(certificatePem)[0].notAfter.getTime() - now;
 }

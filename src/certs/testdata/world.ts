@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBundle, readCertificate } from '../read-certificate.ts';
+import { parseBundle, parseBundles, readChain } from '../read-certificate.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from '../rotation/given-certificates.ts';
 import type { GenerateKeyPair, CertifiedKey } from '../key-pair.ts';
@@ -7,7 +7,7 @@ import { rotate, type Rotation } from '../rotation/rotation.ts';
 import type { RotationInput } from '../rotation/rotation-steps.ts';
 import type { RenewalRequest } from '../rotation/rotation-request.ts';
 import { ServingCertificates } from '../serving-certificates.ts';
-import { verifyChain, verifyServingPair, type ServingPair } from '../verify-chain.ts';
+import { verifyChain, parsePair, verifyServingPair, type ServingPair } from '../verify-chain.ts';
 import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
@@ -87,8 +87,8 @@ export class World {
   input(): RotationInput {
     return {
       stored: this.stored,
-      serving: this.serving,
-      bundles: [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem),
+      serving: this.serving && parsePair(this.serving),
+      bundles: parseBundles([...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem)),
       policy: this.policy,
       names,
       now: new Date(this.now + this.skew),
@@ -134,7 +134,7 @@ export class World {
       for (const [name, { bundles, foreign }] of this.configurations) {
         const views = foreign ? [] : bundles.filter((_, index) => (bundles[index + 1]?.since ?? Infinity) > this.now - this.lag);
         for (const { pem } of views) {
-          const faults = verifyChain(leaf.certificatePem, pem, { now: new Date(this.now) });
+          const faults = verifyChain(parseBundle(leaf.certificatePem), parseBundle(pem), { now: new Date(this.now) });
           assert.deepEqual(faults, [], `configuration ${name} at ${new Date(this.now).toISOString()}`);
         }
       }
@@ -152,7 +152,7 @@ export class World {
     const served = this.replicas.flatMap((replica): CertifiedKey[] => replica.all());
     return [...served, ...(this.serving ? [this.serving] : [])].filter(
       ({ certificatePem }) =>
-        this.#issued.has(certificatePem) && readCertificate(certificatePem).notAfter.getTime() > this.now,
+        this.#issued.has(certificatePem) && readChain(certificatePem)[0].notAfter.getTime() > this.now,
     );
   }
 
@@ -171,7 +171,7 @@ export class World {
     assert.deepEqual(published, [caBundlePem, caBundlePem]);
     assert.deepEqual(this.serving?.certificatePem, serving?.certificatePem);
     const expected = { now: new Date(this.now), names: ['sidecar-injector-a.injection.svc'] };
-    assert.deepEqual(verifyServingPair(this.serving!, expected), []);
+    assert.deepEqual(verifyServingPair(parsePair(this.serving!), expected), []);
     for (const replica of this.replicas) {
       const fingerprints = replica.all().map(({ fingerprint }) => fingerprint);
       assert.deepEqual(fingerprints, [serving?.fingerprint]);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { generateRsaKeyPair, type CertifiedKey } from '../../certs/key-pair.ts';
-import { readCertificate } from '../../certs/read-certificate.ts';
+import { parseBundle, readChain } from '../../certs/read-certificate.ts';
 import { certificateReport, type CertificateObservation } from './certificate-report.ts';
 import type { ReadConfig } from './read-certificates.ts';
 
@@ -26,8 +26,8 @@ describe('certs status', () => {
     shortLived = issueServingCertificate(authority, names, keys, { ...options, duration: day }).certificatePem;
   });
 
-  const fingerprint = (): string => readCertificate(leaf).fingerprint;
-  const short = (pem: string): string => readCertificate(pem).fingerprint.slice(0, 8);
+  const fingerprint = (): string => readChain(leaf)[0].fingerprint;
+  const short = (pem: string): string => readChain(pem)[0].fingerprint.slice(0, 8);
 
   /** Returns a webhook configuration with one webhook per bundle. */
   function configuration(bundles: readonly string[], target: object = { service }): KubernetesObject {
@@ -54,7 +54,7 @@ describe('certs status', () => {
     return {
       config,
       configurations: [configuration([authority.certificatePem, authority.certificatePem + other.certificatePem])],
-      certificatePem: leaf,
+      chain: parseBundle(leaf),
       replicas: new Map([['r1', fingerprint()]]),
       now,
       ...changed,
@@ -86,11 +86,11 @@ describe('certs status', () => {
       () => ({ now: after(5.3) }),
       /should have been renewed at 2026-03-05T00:00:00Z and expires at 2026-03-08T00:00:00Z/,
     ],
-    ['a missing Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
-    ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /contains no certificate/],
+    ['a missing Secret', () => ({ chain: undefined }), /there is no Secret sidecar-injector-a-serving/],
+    ['a serving Secret without a certificate', () => ({ chain: [] }), /contains no certificate/],
     [
       'a Secret that cannot be read',
-      () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not read: x' }),
+      () => ({ chain: undefined, unreadable: 'the serving Secret was not read: x' }),
       /was not read/,
     ],
     ['a replica with an old certificate', () => serving('ab'.repeat(32)), /replica r2 serves abababab, not /],
@@ -113,7 +113,7 @@ describe('certs status', () => {
     const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
     const renewed = { ...config, status: { ...config.status, certificate } };
     const replicas = new Map<string, string>();
-    const overdue = { config: renewed, certificatePem: shortLived, now: after(0.75), replicas };
+    const overdue = { config: renewed, chain: parseBundle(shortLived), now: after(0.75), replicas };
     assert.deepEqual(certificateReport(observation(overdue)).problems, []);
   });
 

@@ -1,6 +1,6 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { bundleFingerprints, parseBundle } from '../../certs/read-certificate.ts';
+import { bundleFingerprints, type Certificate, parseBundle } from '../../certs/read-certificate.ts';
 import { verifyChain } from '../../certs/verify-chain.ts';
 import { caBundleOf, ourWebhooksOf, type Webhook } from '../../operator/webhooks/published-webhook.ts';
 
@@ -10,7 +10,7 @@ export interface CertificateObservation {
   /** Every webhook configuration that sends admissions to this InjectorConfig. */
   readonly configurations: readonly KubernetesObject[];
   /** `tls.crt` of the serving Secret; undefined if the Secret is missing or cannot be read. */
-  readonly certificatePem: string | undefined;
+  readonly chain: readonly Certificate[] | undefined;
   /** Why the Secret could not be read. */
   readonly unreadable?: string;
   /** The fingerprint that each live replica reports. */
@@ -44,9 +44,9 @@ export interface CertificateReport {
 
 /** Checks the certificates of one InjectorConfig as the API server does. */
 export function certificateReport(observation: CertificateObservation): CertificateReport {
-  const { config, configurations, certificatePem, replicas } = observation;
+  const { config, configurations, chain = [], replicas } = observation;
   const { phase, fingerprint, notAfter, renewAt, caNotAfter } = config.status?.certificate ?? {};
-  const [leaf] = parseBundle(certificatePem ?? '');
+  const [leaf] = chain;
   return {
     name: config.metadata.name,
     phase: phase ?? 'None',
@@ -60,7 +60,7 @@ export function certificateReport(observation: CertificateObservation): Certific
   };
 }
 
-function certificateProblems({ config, certificatePem, unreadable, now }: CertificateObservation): string[] {
+function certificateProblems({ config, chain, unreadable, now }: CertificateObservation): string[] {
   const problems: string[] = [];
   const secret = `Secret sidecar-injector-${config.metadata.name}-serving`;
   const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
@@ -71,9 +71,8 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
   if (conflict?.status === 'True') problems.push(`another client writes the same objects: ${conflict.message}`);
   if (unreadable !== undefined) return [...problems, unreadable];
-  if (certificatePem === undefined)
-    return [...problems, `there is no ${secret}: replicas have no certificate to serve`];
-  const [leaf] = parseBundle(certificatePem);
+  if (chain === undefined) return [...problems, `there is no ${secret}: replicas have no certificate to serve`];
+  const [leaf] = chain;
   if (leaf === undefined) return [...problems, `${secret} contains no certificate`];
   const renewAt = config.status?.certificate?.renewAt;
   if (leaf.notAfter <= now) problems.push('the serving certificate has expired: check that the operator is running');
@@ -90,11 +89,11 @@ function isOverdue(renewAt: Date, notAfter: Date, now: Date): boolean {
 }
 
 /** Verifies the serving certificate against the bundle of each webhook, as the API server does. */
-function bundleProblems({ configurations, certificatePem, now }: CertificateObservation): string[] {
-  if (certificatePem === undefined) return [];
+function bundleProblems({ configurations, chain, now }: CertificateObservation): string[] {
+  if (chain === undefined) return [];
   return configurations.flatMap((configuration) => {
     const faults = ourWebhooksOf(configuration).flatMap((webhook) =>
-      verifyChain(certificatePem, caBundleOf(webhook), { now, names: hostsOf(webhook) }).map(
+      verifyChain(chain, parseBundle(caBundleOf(webhook)), { now, names: hostsOf(webhook) }).map(
         ({ message }) => `${configuration.metadata.name ?? ''}: the API server refuses the certificate: ${message}`,
       ),
     );
@@ -102,8 +101,8 @@ function bundleProblems({ configurations, certificatePem, now }: CertificateObse
   });
 }
 
-function replicaProblems({ config, certificatePem, replicas }: CertificateObservation): string[] {
-  const [leaf] = parseBundle(certificatePem ?? '');
+function replicaProblems({ config, chain = [], replicas }: CertificateObservation): string[] {
+  const [leaf] = chain;
   const fingerprint = leaf?.fingerprint ?? config.status?.certificate?.fingerprint;
   if (fingerprint === undefined) return [];
   return [...replicas].flatMap(([name, served]) => {

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { durationMilliseconds } from '../../api/duration.ts';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
-import { joinBundle, parseBundle, readCertificate } from '../../certs/read-certificate.ts';
+import { joinBundle, parseBundle, readChain } from '../../certs/read-certificate.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { atFile, readNamedFile } from '../files.ts';
@@ -101,7 +101,7 @@ async function createCertificates(options: CreateOptions, previous?: string): Pr
     'tls.crt': leaf.certificatePem,
     'tls.key': leaf.privateKeyPem,
     'ca.crt': joinBundle([authority.certificatePem, previous ?? '']),
-    notAfter: readCertificate(leaf.certificatePem).notAfter,
+    notAfter: readChain(leaf.certificatePem)[0].notAfter,
   };
 }
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { formatRotateRequest, parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../certs/read-certificate.ts';
-import { verifyServingPair } from '../../certs/verify-chain.ts';
+import { parsePair, verifyServingPair } from '../../certs/verify-chain.ts';
 import type { CertificateReport } from './certificate-report.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
@@ -28,7 +28,7 @@ describe('injector certs', () => {
         read('one', 'ca.crt'),
       ];
       const pair = { certificatePem, privateKeyPem, caPem };
-      assert.deepEqual(verifyServingPair(pair, { now: new Date(), names: ['s.n.svc', '192.0.2.1'] }), []);
+      assert.deepEqual(verifyServingPair(parsePair(pair), { now: new Date(), names: ['s.n.svc', '192.0.2.1'] }), []);
       assert.equal(statSync(path('one', 'tls.key')).mode & 0o777, 0o600);
     });
 

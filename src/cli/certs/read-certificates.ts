@@ -1,6 +1,7 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames } from '../../api/names.ts';
+import { type Certificate, parseBundle } from '../../certs/read-certificate.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -64,16 +65,21 @@ export async function observeCertificates(
   if (where === undefined) {
     const unreadable =
       'the namespace of the operator is unknown, so its Secrets were not read: use --namespace to name the namespace';
-    return { ...seen, certificatePem: undefined, unreadable, replicas: new Map() };
+    return { ...seen, chain: undefined, unreadable, replicas: new Map() };
   }
   const replicas = await unlessForbidden(readReplicas(client, where, name, now));
   const secret = await unlessForbidden(client.find(secrets, objectNames(name).servingSecret, { namespace: where }));
   return {
     ...seen,
     replicas: replicas instanceof ApiError ? new Map<string, string | undefined>() : replicas,
-    certificatePem: secret === undefined || secret instanceof ApiError ? undefined : secretText(secret)['tls.crt'],
+    chain: secret === undefined || secret instanceof ApiError ? undefined : chainOf(secret),
     ...(secret instanceof ApiError ? { unreadable: `the serving Secret was not read: ${secret.message}` } : {}),
   };
+}
+
+function chainOf(secret: KubernetesObject): Certificate[] | undefined {
+  const text = secretText(secret)['tls.crt'];
+  return text === undefined ? undefined : parseBundle(text);
 }
 
 /** Returns the namespace of the Service in the webhooks; undefined when the webhooks have a url. */

@@ -2,6 +2,8 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { RandomBytes } from '../../certs/random-source.ts';
 import type { RotationInput } from '../../certs/rotation/rotation-steps.ts';
+import { parseBundles } from '../../certs/read-certificate.ts';
+import { parsePair } from '../../certs/verify-chain.ts';
 import { rotate, type Rotation } from '../../certs/rotation/rotation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -48,8 +50,8 @@ export class CertificateKeeper {
     const rotation = await rotate({
       ...terms,
       stored: stored && secretText(stored),
-      serving: serving && servingPairOf(serving),
-      bundles: webhooks.flatMap(caBundlesOf),
+      serving: serving && parsePair(servingPairOf(serving)),
+      bundles: parseBundles(webhooks.flatMap(caBundlesOf)),
       now: clock.now(),
       random,
       generateKeyPair,

@@ -78,7 +78,8 @@ class KilledRotation extends RevisionFixture {
   /** The provider that issued the leaf in the serving Secret. */
   get issuer(): Provider {
     const now = this.clock.now();
-    const isIssuer = (each: Provider): boolean => verifyChain(this.leaf, this.#root(each), { now }).length === 0;
+    const isIssuer = (each: Provider): boolean =>
+      verifyChain(parseBundle(this.leaf), parseBundle(this.#root(each)), { now }).length === 0;
     return [...this.#issuers.keys()].find(isIssuer) ?? 'SelfSigned';
   }
 
@@ -148,7 +149,7 @@ class KilledRotation extends RevisionFixture {
     this.#stored = leaf;
     const served = now.getTime() < this.#loading.until ? [leaf, this.#loading.before] : [leaf];
     for (const each of served.filter((text) => text !== '' && bundle !== ''))
-      for (const { message } of verifyChain(each, bundle, { now }))
+      for (const { message } of verifyChain(parseBundle(each), parseBundle(bundle), { now }))
         this.unverified.push(`${now.toISOString()}: ${message}`);
   }
 

@@ -296,10 +296,10 @@ export class Replica implements NodeSource {
  * A rotation keeps the old authority, so another client wrote the pair, or we missed a rotation.
  */
 export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
-  const certificatePem = inMemory?.certificatePem ?? '';
-  const [leaf] = parseBundle(certificatePem);
-  // certificatePem includes the intermediates, which a user's certificate may need.
-  return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
+  // The chain includes the intermediates, which a user's certificate may need.
+  const chain = parseBundle(inMemory?.certificatePem ?? '');
+  const [leaf] = chain;
+  return leaf !== undefined && leaf.notAfter > now && !isAccepted(chain, parseBundle(pair.caPem), now);
 }
 
 /** Reports whether all paths are readable. If not, our Lease makes a newer leader rewrite them. */

@@ -6,6 +6,7 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { injectorConfigOf } from '../cluster-view.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
 import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
@@ -96,7 +97,7 @@ describe('One writer of each webhook', () => {
       const config = injectorConfigOf(webhook) ?? '';
       const leaf = servedLeaf(config);
       const isTrusted = [...new Set(caBundlesOf(webhook))].every((bundle) => {
-        const known = accepted.get(leaf + bundle) ?? isAccepted(leaf, bundle, clock.now());
+        const known = accepted.get(leaf + bundle) ?? isAccepted(parseBundle(leaf), parseBundle(bundle), clock.now());
         accepted.set(leaf + bundle, known);
         return known;
       });

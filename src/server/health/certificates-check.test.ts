@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { parseBundle } from '../../certs/read-certificate.ts';
+import { parsePair } from '../../certs/verify-chain.ts';
 import { certificatesCheck } from './certificates-check.ts';
 import { testAuthority, type TestAuthority } from '../testdata/certificates.ts';
 
@@ -11,7 +13,7 @@ describe('certificatesCheck', () => {
   });
   const hour = 3_600_000;
   const checkOf = (caPem: string, at: Date): string | undefined => {
-    const pair = { owner: 'sidecar-injector-blue-serving', caPem, ...trusted.issue('blue') };
+    const pair = { owner: 'sidecar-injector-blue-serving', ...parsePair({ caPem, ...trusted.issue('blue') }) };
     return certificatesCheck({ all: () => [pair] }, () => at).check();
   };
 
@@ -33,10 +35,10 @@ describe('certificatesCheck', () => {
 
   it('verifies a valid certificate again after a minute', () => {
     let at = new Date();
-    const pair = { owner: 'one', caPem: trusted.caPem, ...trusted.issue('blue') };
+    const pair = { owner: 'one', ...parsePair({ caPem: trusted.caPem, ...trusted.issue('blue') }) };
     const check = certificatesCheck({ all: () => [pair] }, () => at);
     assert.equal(check.check(), undefined);
-    pair.caPem = otherAuthority.caPem;
+    Object.assign(pair, { authorities: parseBundle(otherAuthority.caPem) });
     at = new Date(at.getTime() + 59_000);
     assert.equal(check.check(), undefined);
     at = new Date(at.getTime() + 2000);

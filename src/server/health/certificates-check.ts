@@ -1,4 +1,4 @@
-import { verifyServingPair, type ServingPair } from '../../certs/verify-chain.ts';
+import { verifyServingPair, type ParsedPair } from '../../certs/verify-chain.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { connect } from 'node:tls';
 
@@ -49,10 +49,10 @@ const recheckMs = 60_000;
  * an expired certificate, would make every replica unready. A metric reports the expiry.
  */
 export function certificatesCheck(
-  certificates: { all(): readonly (ServingPair & { readonly owner: string })[] },
+  certificates: { all(): readonly (ParsedPair & { readonly owner: string })[] },
   now: () => Date,
 ): Omit<ReadinessCheck, 'check'> & { check(): string | undefined } {
-  const validAt = new WeakMap<ServingPair, number>();
+  const validAt = new WeakMap<ParsedPair, number>();
   return {
     name: 'certificates',
     check() {
