@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from './api-error.ts';
 import { LeaseElector } from './lease-elector.ts';
-import type { RequestOptions } from './request-options.ts';
+import type { RequestOptions } from './api-client.ts';
 import { capturingLogger } from './testdata/capturing-logger.ts';
 import { ManualClock, settle } from './testdata/manual-clock.ts';
 

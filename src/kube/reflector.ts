@@ -1,11 +1,10 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient, ListPage } from './api-client.ts';
 import { ApiError, isExpired, isNotFound, messageOf } from './api-error.ts';
 import { BackOff } from './back-off.ts';
 import { pause } from './clock.ts';
 import { objectKey, type ObjectStore } from './object-store.ts';
 import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts';
-import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 
 /** The dependencies of every reflector. */

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { parse } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
-import { configurationFiles } from './configuration-files.ts';
-import { configurationReferences } from './configuration-references.ts';
+import { configurationFiles, configurationReferences } from './configuration-files.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('configurationFiles', () => {

@@ -7,8 +7,7 @@ import { parseInjectorConfig } from '../api/injector-config/parse-injector-confi
 import { parseRevisionTag } from '../api/revision-tag/parse-revision-tag.ts';
 import { validateRevisionTag } from '../api/revision-tag/revision-tag-rules.ts';
 import { validateInjectorConfig } from '../api/injector-config/validate-injector-config.ts';
-import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
-import { configurationFiles } from './configuration-files.ts';
+import { configurationFiles, configurationReferences, type ConfigurationReference } from './configuration-files.ts';
 import { context } from './testdata/manifest-context.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
 

@@ -2,8 +2,7 @@ import { group, injectorConfigPlural, version } from '../api/injector-config/inj
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, validatePath, validatorNames } from '../api/names.ts';
 import { revisionTagPlural } from '../api/revision-tag/revision-tag.ts';
-import { opaqueSecret, type CertificateMaterial, servingSecret } from './secrets.ts';
-import { clientConfig, webhookService } from './service.ts';
+import { type CertificateMaterial, clientConfig, objectsToServe, opaqueSecret } from './desired-objects.ts';
 import type { ManifestContext } from './manifest-context.ts';
 
 /**
@@ -18,8 +17,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   const { caBundlePem } = certificates;
   return [
     opaqueSecret(names.authoritySecret, certificates.stored, metadata),
-    ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, metadata)]),
-    webhookService(names.service, labels, context),
+    ...objectsToServe(names, certificates.serving, labels, context),
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',

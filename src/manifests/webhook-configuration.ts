@@ -7,8 +7,7 @@ import { formatRoute, type PathFormat, type RolloutRoute } from '../routing/rout
 import { selectorsFor } from '../selection/webhook-selectors.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { heldPrefix, irreplaceable, podCreations, replaceable } from './replaceable-pods.ts';
-import { base64 } from './secrets.ts';
-import { clientConfig } from './service.ts';
+import { base64, clientConfig } from './desired-objects.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 

@@ -9,7 +9,7 @@ import {
   isPathProbeName,
 } from '../api/names.ts';
 import { ObjectStore } from '../kube/object-store.ts';
-import type { ObjectKey } from '../kube/request-options.ts';
+import type { ObjectKey } from '../kube/api-client.ts';
 import type { ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 import { liveRollout, webhooksOf } from './webhooks/published-webhook.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject, ObjectMeta } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../kube/api-error.ts';
-import type { ApplyOptions } from '../kube/request-options.ts';
+import type { ApplyOptions } from '../kube/api-client.ts';
 import { configMaps } from './cluster-view.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
 

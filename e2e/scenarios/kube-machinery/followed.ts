@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
+import type { ApiClient, ListOptions, ListPage, WatchEvent, WatchOptions } from '../../../src/kube/api-client.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { ObjectStore } from '../../../src/kube/object-store.ts';
 import type { WatchEnd } from '../../../src/kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../../src/kube/reflector.ts';
-import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../../../src/kube/request-options.ts';
 import type { ResourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { configMaps, NotedLog, type Workbench } from './workbench.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import type { ListOptions } from '../../../src/kube/request-options.ts';
+import type { ListOptions } from '../../../src/kube/api-client.ts';
 import { resourceKind, type ResourceKind } from '../../../src/kube/resource-kinds.ts';
 import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';

@@ -13,7 +13,7 @@ import { surroundingsOf } from './facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
 import { subjectOf } from './subject.ts';
-import type { ListPage } from '../../kube/request-options.ts';
+import type { ListPage } from '../../kube/api-client.ts';
 import { MemoryClient } from './testdata/memory-client.ts';
 
 const home = 'injector-system';

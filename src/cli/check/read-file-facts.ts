@@ -7,8 +7,7 @@ import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revisi
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
 import { ownerOf } from '../../selection/webhook-owners.ts';
-import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { configurationReferences } from '../../manifests/configuration-references.ts';
+import { configurationFiles, configurationReferences } from '../../manifests/configuration-files.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { filesOf } from '../../operator/configurations/last-good.ts';

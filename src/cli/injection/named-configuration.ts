@@ -1,8 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
-import { configurationReferences } from '../../manifests/configuration-references.ts';
+import {
+  configurationFiles,
+  type ReferencedTexts,
+  configurationReferences,
+} from '../../manifests/configuration-files.ts';
 import { readNamedFile } from '../files.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { type Terminal, UsageError } from '../terminal.ts';

@@ -20,8 +20,11 @@ import { type Level, type LintFinding, lintRules, type RuleName } from '../../ex
 import { listItems } from '../../inject/objects/workload-kinds.ts';
 import { parseDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { type ConfigurationReference, configurationReferences } from '../../manifests/configuration-references.ts';
+import {
+  configurationFiles,
+  type ConfigurationReference,
+  configurationReferences,
+} from '../../manifests/configuration-files.ts';
 import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import { fieldPath, type SourcePath, type Position, SourcePlaces } from './positions.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';

@@ -15,7 +15,7 @@ import {
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, ignoreNotFound, isConflict } from '../../kube/api-error.ts';
 import { revisionLabels } from '../../manifests/manifest-context.ts';
-import { opaqueSecret, base64 } from '../../manifests/secrets.ts';
+import { opaqueSecret, base64 } from '../../manifests/desired-objects.ts';
 import { ownedSelector, signingRequests } from '../cluster-view.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import type { FollowedObjects } from '../followed-objects.ts';

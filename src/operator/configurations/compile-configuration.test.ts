@@ -1,4 +1,4 @@
-import type { ListPage } from '../../kube/request-options.ts';
+import type { ListPage } from '../../kube/api-client.ts';
 import assert from 'node:assert/strict';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';

@@ -6,12 +6,14 @@ import { validateInjectorConfig } from '../../api/injector-config/validate-injec
 import type { Injector } from '../../inject/injector.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { configurationFiles, inSpec, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import {
+  configurationFiles,
+  inSpec,
+  type ReferencedTexts,
   configurationReferences,
   type ConfigurationReference,
   type ConfigurationReferences,
-} from '../../manifests/configuration-references.ts';
+} from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import type { ListPage } from '../../kube/request-options.ts';
+import type { ListPage } from '../../kube/api-client.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import type { ApiClient, ObjectKey } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
 import { type AppliedObject, ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
 import { objectKey } from '../../kube/object-store.ts';
-import type { ObjectKey } from '../../kube/request-options.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { OperatorMetrics } from '../ports.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { AppliedObject, ForeignField } from '../../kube/apply-object.ts';
-import type { ObjectKey } from '../../kube/request-options.ts';
+import type { ObjectKey } from '../../kube/api-client.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 
 /** The repair of one of our objects; `difference` is undefined if the object was missing. */

@@ -4,7 +4,7 @@ import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { pause } from '../../kube/clock.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
-import type { ListOptions, ListPage } from '../../kube/request-options.ts';
+import type { ListOptions, ListPage } from '../../kube/api-client.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 
 /** Istio's ProxyConfig. Its CustomResourceDefinition exists only in clusters with Istio. */

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { ObjectKey } from '../../kube/request-options.ts';
+import type { ObjectKey } from '../../kube/api-client.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import type { WebhookWriter } from './webhook-writer.ts';
 import { fieldManager } from '../settings.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../../kube/api-error.ts';
-import type { ListOptions, ListPage } from '../../../kube/request-options.ts';
+import type { ListOptions, ListPage } from '../../../kube/api-client.ts';
 import type { ResourceKind } from '../../../kube/resource-kinds.ts';
 
 /** An ApiClient that reads objects in memory; some kinds may be forbidden. */
