@@ -1,18 +1,21 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exchange, type ExchangeContext } from './admission/admission-exchange.ts';
 import type { AdmissionRoute } from './admission/admission-handler.ts';
+import { createAdmissionPipeline, type RequestHead } from './admission/admission-pipeline.ts';
+import { DecisionMemory } from './admission/decision-memory.ts';
 import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
-import { createAdmissionObserver } from './metrics/admission-observer.ts';
-import { createAdmissionPipeline } from './admission/admission-pipeline.ts';
-import type { FailedInjections } from './metrics/failed-injections.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { ConnectionGuard } from './http/connection-guard.ts';
-import { DecisionMemory } from './admission/decision-memory.ts';
+import { type HttpAnswer, unavailable } from './http/http-answer.ts';
 import { listenOn } from './http/listen-on.ts';
-import type { LogPort, MonotonicClock } from './ports.ts';
-import type { ServerMetrics } from './metrics/server-metrics.ts';
+import { receiveBody } from './http/receive-body.ts';
 import { type ServingPairs, createTlsServer } from './http/tls-server.ts';
 import { trackConnections } from './http/track-connections.ts';
+import { refuseBody, writeAnswer } from './http/write-answer.ts';
+import { createAdmissionObserver } from './metrics/admission-observer.ts';
+import type { FailedInjections } from './metrics/failed-injections.ts';
+import type { ServerMetrics } from './metrics/server-metrics.ts';
+import type { LogPort, MonotonicClock } from './ports.ts';
 
 export interface AdmissionServerOptions {
   readonly bindAddress: string;
@@ -44,19 +47,8 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
   const server = createTlsServer(limits, certificates, log);
   let state: ServerState = 'idle';
   let inFlight = 0;
-  const context: ExchangeContext = {
-    admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer }),
-    limits,
-    budget,
-    sockets: trackConnections(server, guard, metrics, limits),
-    metrics,
-    clock,
-    leaving: () => state !== 'serving',
-    closing: () => state === 'closing' || state === 'closed',
-    ended() {
-      inFlight--;
-    },
-  };
+  const sockets = trackConnections(server, guard, metrics, limits);
+  const admit = createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer });
   metrics.readFrom(
     () => ({
       inFlight,
@@ -67,10 +59,80 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
     }),
     () => certificates.expiries(),
   );
-  server.on('request', (request, response) => {
+
+  /** Handles one request within time limits: head → body within bounds → answer. */
+  function exchange(request: IncomingMessage, response: ServerResponse): void {
     inFlight++;
-    exchange(context, request, response);
-  });
+    const { socket } = request;
+    const started = clock();
+    let kind = 'unknown';
+    let bodyBytes = 0;
+    let timer: NodeJS.Timeout | undefined;
+    response.on('close', () => {
+      clearTimeout(timer);
+      inFlight--;
+    });
+
+    function answered(status: number, answerBytes: number): void {
+      metrics.answered(kind, status, (clock() - started) / 1000, bodyBytes, answerBytes);
+    }
+
+    function refuse(answer: HttpAnswer): void {
+      refuseBody(request, response, answer, { timeout: limits.lingerTimeout, bytes: limits.lingerBytes });
+      answered(answer.status, 0);
+    }
+
+    function reply(answer: HttpAnswer): void {
+      if (response.destroyed) return;
+      const isKept = answer.status === 200 || sockets.isProven(socket) ? sockets.prove(socket) : true;
+      const isLast = sockets.countAnswer(socket) >= limits.requestsPerConnection;
+      // Node's parser reads nothing more on a connection after a request with Upgrade.
+      const isUpgrade = request.headers.upgrade !== undefined;
+      writeAnswer(response, answer, answer.close || !isKept || isLast || isUpgrade || state !== 'serving');
+      answered(answer.status, answer.body.length);
+    }
+
+    if (state === 'closing' || state === 'closed') {
+      refuse(unavailable('shutting down'));
+      return;
+    }
+    const head = requestHead(request);
+    const admitted = admit(head);
+    kind = admitted.kind;
+    if ('answer' in admitted) {
+      refuse(admitted.answer);
+      return;
+    }
+    const { inspect, respond, timeout = Infinity } = admitted;
+    const bounds = {
+      declaredBytes: head.contentLength,
+      maxBytes: limits.maxBodyBytes,
+      budget,
+      expendable: !sockets.isProven(socket),
+      inspect,
+    };
+    const stopReceiving = receiveBody(request, bounds, (body) => {
+      if (body === undefined) return;
+      if (!Buffer.isBuffer(body)) {
+        refuse(body);
+        return;
+      }
+      bodyBytes = body.length;
+      const answer = respond(body);
+      if (answer instanceof Promise) void answer.then(reply);
+      else reply(answer);
+    });
+    timer = setTimeout(
+      () => {
+        // Refuse the incomplete body. The client has `answerTimeout` to read the answer.
+        timer = setTimeout(() => socket.destroy(), limits.answerTimeout);
+        stopReceiving?.();
+      },
+      Math.min(limits.bodyTimeout, timeout),
+    );
+  }
+  server.on('request', exchange);
+
   return {
     get state() {
       return state;
@@ -106,4 +168,11 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
       state = 'closed';
     },
   };
+}
+
+/** Node's parser has checked that Content-Length is a number, and enforces it. */
+function requestHead({ method = '', url = '', headers }: IncomingMessage): RequestHead {
+  const length = headers['content-length'];
+  const contentLength = length === undefined ? undefined : Number(length);
+  return { method, url, contentType: headers['content-type'], contentLength };
 }

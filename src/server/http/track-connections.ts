@@ -5,8 +5,6 @@ import type { AdmissionLimits } from '../admission-limits.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 
-export type TrackedConnections = ReturnType<typeof trackConnections>;
-
 /**
  * Registers a server's connections with a guard before their handshake, and counts handshakes and
  * errors before a request. The guard has the plain sockets, and requests have the TLS sockets; this
