@@ -2,9 +2,9 @@ import { inject as injectPod } from '../../inject/inject.ts';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
-import { isJsonObject } from '../../inject/patch/json-value.ts';
+import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
+import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
-import { removeGate } from './scheduling-gate.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**
@@ -105,4 +105,16 @@ const codes: Readonly<Record<FailureReason, number>> = {
 function audited({ name, hash }: InjectionTarget, decision: AdmissionDecision): AdmissionDecision {
   const { outcome, reason } = decision;
   return { ...decision, auditAnnotations: { revision: name, config: hash, outcome, reason } };
+}
+
+/**
+ * Returns the operations that remove a scheduling gate from a pod (Pod field spec.schedulingGates).
+ * @param pod the pod after all other operations
+ */
+export function removeGate(pod: JsonObject, gate: string | undefined): JsonPatchOperation[] {
+  const gates = gate !== undefined && isJsonObject(pod.spec) ? pod.spec.schedulingGates : undefined;
+  if (!Array.isArray(gates)) return [];
+  const found = gates.flatMap((each, index) => (isJsonObject(each) && each.name === gate ? [index] : []));
+  // Remove the last first, so that the other indexes stay valid.
+  return found.reverse().map((index) => ({ op: 'remove', path: `/spec/schedulingGates/${index}` }));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { applyJsonPatch } from '../../inject/patch/apply-json-patch.ts';
-import { removeGate } from './scheduling-gate.ts';
+import { removeGate } from './inject-handler.ts';
 
 describe('removeGate', () => {
   it('removes exactly the entries of the gate, in any list', () => {
