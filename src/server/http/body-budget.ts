@@ -64,21 +64,10 @@ export class BodyBudget {
 
   /** Returns the largest expendable body above {@link smallBody}, else the largest body. */
   #largest(requester: BodyHolder, bytes: number): BodyHolder {
-    let largest = requester;
-    let most = requester.bytes + bytes;
-    let expendable = requester.expendable ? requester : undefined;
-    let mostExpendable = expendable === undefined ? smallBody : most;
-    for (const holder of this.#holders) {
-      if (holder === requester) continue;
-      if (holder.bytes > most) {
-        largest = holder;
-        most = holder.bytes;
-      }
-      if (holder.expendable && holder.bytes > mostExpendable) {
-        expendable = holder;
-        mostExpendable = holder.bytes;
-      }
-    }
-    return mostExpendable > smallBody && expendable !== undefined ? expendable : largest;
+    const sizeOf = (holder: BodyHolder): number => holder.bytes + (holder === requester ? bytes : 0);
+    const larger = (one: BodyHolder, other: BodyHolder): BodyHolder => (sizeOf(other) > sizeOf(one) ? other : one);
+    const holders = [requester, ...this.#holders];
+    const expendable = holders.filter((holder) => holder.expendable && sizeOf(holder) > smallBody);
+    return (expendable.length > 0 ? expendable : holders).reduce(larger);
   }
 }
