@@ -97,7 +97,7 @@ export function createServingPart(
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
       await worker.close();
-      await comparisons.close();
+      await comparisonWorker.close();
       await reporter.stop();
       replica.stop();
       proxyConfigs.stop();

@@ -15,7 +15,7 @@ export interface RouteHandler {
    */
   readonly dependencies?: () => readonly unknown[];
   /** Decides large reviews, and reviews that exceed the handler's limits. */
-  readonly worker?: HeavyReviews;
+  readonly worker?: HeavyHandler;
   /**
    * Called for each decided review after its answer was written, also for cached decisions and dry
    * runs. The request may lack its objects, and the decision its patch. A slow callback delays
@@ -51,11 +51,7 @@ export interface ReviewVerdict {
 export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavailable: string };
 
 /** Decides reviews of one target on another thread, with higher limits than the handler's. */
-export interface HeavyReviews {
-  /** Reports whether a limit on templates caused the decision. The worker has higher limits. */
-  isRetryable(decision: AdmissionDecision): boolean;
-  decide(review: HeavyReview): Promise<HeavyVerdict>;
-}
+export type HeavyHandler = (review: HeavyReview) => Promise<HeavyVerdict>;
 
 /** The target of a path: a handler, a page for GET and HEAD, or the reason for a 503. */
 export type RouteTarget = RouteHandler | { page(): HttpAnswer } | { readonly unavailable: string };

@@ -167,7 +167,7 @@ describe('the admission pipeline', () => {
     const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
     const annotations = Object.fromEntries(many(9000, '').map((text, index) => [`a${index}`, text]));
     it('decides pods with many values or bytes on the worker, and all others on the main thread', async () => {
-      const worker = { isRetryable: () => false, decide: () => Promise.resolve({ unavailable: 'busy' }) };
+      const worker = () => Promise.resolve({ unavailable: 'busy' });
       const resolve = () => ({ handler: () => allowed('Valid'), worker });
       const { answer } = pipelineOf([{ kind: 'test', resolve }], { maxValues: 500_000 });
       for (const [what, object, where] of [
@@ -181,6 +181,18 @@ describe('the admission pipeline', () => {
       ] as const) {
         const { status } = await answer(bytesOf(reviewOf({ object })));
         assert.equal(status === 503 ? 'worker' : 'main thread', where, what);
+      }
+    });
+
+    it('retries on the worker only decisions that exceeded a limit of the main thread', async () => {
+      const worker = () => Promise.resolve({ unavailable: 'busy' });
+      for (const [reason, expected] of [
+        ['TemplateLimit', 503],
+        ['TemplateFailed', 200],
+      ] as const) {
+        const resolve = () => ({ handler: () => denied(reason, 500, 'no'), worker });
+        const { status } = await pipelineOf([{ kind: 'test', resolve }]).answer(review);
+        assert.equal(status, expected, reason);
       }
     });
 

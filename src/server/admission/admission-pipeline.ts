@@ -1,5 +1,5 @@
 import { type AdmissionDecision, denied, type AdmissionRequest, reviewVersions } from './admission-decision.ts';
-import type { AdmissionRoute, HeavyReviews, ReviewVerdict, RouteHandler } from './admission-handler.ts';
+import type { AdmissionRoute, HeavyHandler, ReviewVerdict, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from '../metrics/admission-observer.ts';
 import { type DecisionMemory, decisionKey } from './decision-memory.ts';
 import { decodeAdmissionReview, type MalformedReview } from './decode-admission-review.ts';
@@ -121,9 +121,9 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       const refusal = denied('MalformedReview', 400, problem);
       return jsonAnswer(joinReview(version, uid ?? '', encodeDecision(refusal)));
     };
-    const decideOn = async (reviews: HeavyReviews): Promise<HttpAnswer> => {
+    const decideOn = async (decide: HeavyHandler): Promise<HttpAnswer> => {
       const keepsBody = key !== undefined || afterResponse !== undefined;
-      const verdict = await reviews.decide({ body, maxDepth, keepsBody, timeout });
+      const verdict = await decide({ body, maxDepth, keepsBody, timeout });
       if ('unavailable' in verdict) return unavailable(verdict.unavailable);
       return 'problem' in verdict ? malformed(verdict) : finish(verdict);
     };
@@ -141,7 +141,8 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     try {
       const decision = handler(request);
       if (decision instanceof Promise) return decision.then(done).catch(fail);
-      return worker?.isRetryable(decision) === true ? decideOn(worker) : done(decision);
+      // The worker has higher limits.
+      return worker !== undefined && decision.reason === 'TemplateLimit' ? decideOn(worker) : done(decision);
     } catch (error) {
       return fail(error);
     }

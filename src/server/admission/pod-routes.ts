@@ -1,6 +1,6 @@
 import type { Injector } from '../../inject/injector.ts';
 import { decideRollout } from '../rollout/rollout-targets.ts';
-import { onWorker, type ReviewContext } from '../worker/decide-on-worker.ts';
+import { decideOnWorker, type ReviewContext } from '../worker/decide-on-worker.ts';
 import type { ReviewWorker } from '../worker/review-worker.ts';
 import { gateOf, objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import { type ConfigurationRef, parseRoute, type Route } from '../../routing/route.ts';
@@ -37,7 +37,9 @@ export function podHandler(
         ? decideInjection(target, request, surroundings(), inject)
         : decideRollout({ stable: target, canary: rollout.canary }, rollout.choice, request, surroundings(), inject),
     dependencies,
-    ...(worker && { worker: onWorker(worker, { ...targets, surroundings, dependencies }) }),
+    ...(worker && {
+      worker: (review) => decideOnWorker(worker, { ...targets, surroundings, dependencies }, review),
+    }),
   };
 }
 

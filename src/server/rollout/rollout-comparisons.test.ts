@@ -6,9 +6,9 @@ import { answeredReview, bytesOf, patchOf, reviewOf, somePod, uidOf } from '../t
 import { canaryInjector, rolloutPath, rolloutSource, stableInjector } from '../testdata/rollout-injectors.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 import { until } from '../testdata/until.ts';
-import { ReviewWorker } from '../worker/review-worker.ts';
+import { ReviewWorker, type WorkerBounds } from '../worker/review-worker.ts';
 import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
-import { RolloutComparisons, type ComparisonLimits } from './rollout-comparisons.ts';
+import { comparisonBounds, RolloutComparisons } from './rollout-comparisons.ts';
 import { rolloutRoute } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
@@ -53,15 +53,19 @@ describe('RolloutComparisons', function () {
   let outcomeTimes: number[];
   let uids = 0;
 
-  function start(program: WorkerProgram, limits: Partial<ComparisonLimits> = {}): void {
+  function start(program: WorkerProgram, bounds: Partial<WorkerBounds> = {}): void {
     const clock = (): number => performance.now();
     outcomes = [];
     outcomeTimes = [];
-    worker = new ReviewWorker({ log: new RecordingLog(), clock, program });
+    worker = new ReviewWorker({
+      log: new RecordingLog(),
+      clock,
+      program,
+      bounds: { ...comparisonBounds, rest: 0, ...bounds },
+    });
     comparisons = new RolloutComparisons({
       worker,
       surroundings: () => ({}),
-      limits: { rest: 0, ...limits },
       observer: {
         compared: (canary, outcome) => {
           outcomeTimes.push(clock());
@@ -109,29 +113,26 @@ describe('RolloutComparisons', function () {
 
   it('accepts pods of other namespaces when one namespace fills the queue', async () => {
     start(scripted, { maxWaiting: 4, deadline: 60_000 });
-    offer('loop');
+    offer('exit');
     for (let count = 0; count < 100; count++) offer(`same-${count}`, 'flood');
     offer('deny-1', 'bank');
     offer('same-own', 'bank');
     // Now both namespaces have the same number of waiting reviews.
     offer('same-more', 'bank');
     assert.equal(outcomes.length, 96 + 2 + 1);
-    await worker.close();
     await until(() => report()?.compared === 4);
     assert.equal(report()?.failed, 1);
   });
 
   it('drops and counts reviews while the queue is full, and accepts them later', async () => {
-    start(scripted, { maxWaiting: 2, maxReviewBytes: 5000, deadline: 60_000 });
-    // The first review blocks the thread.
-    offer('loop');
+    start(scripted, { maxWaiting: 2, deadline: 60_000 });
+    // The first review occupies the thread.
+    offer('exit');
     offer('same-1');
     offer('same-2');
     for (let count = 0; count < 100; count++) offer(`same-more-${count}`);
-    offer('large'.padEnd(6000, 'x'));
+    offer('large'.padEnd(128 * 1024, 'x'));
     assert.deepEqual(outcomes, Array(101).fill('new dropped'));
-    await worker.close();
-    // A terminated thread is not a failure of the canary.
     await until(() => report()?.compared === 2);
     assert.equal(report()?.failed, 0);
     offer('same-more-5');
@@ -168,15 +169,15 @@ describe('RolloutComparisons', function () {
     start(scripted);
     offer('loop');
     offer('same');
-    await comparisons.close();
+    await worker.close();
     offer('same-2');
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual([worker.isAwake, report()?.compared], [false, 0]);
-    assert.deepEqual(outcomes, ['new dropped', 'new dropped']);
+    assert.deepEqual(outcomes, Array(3).fill('new dropped'));
   });
 
   it('rests after each comparison', async () => {
-    start(scripted, { rest: 1_000_000, maxRest: 400 });
+    start(scripted, { rest: 1e9, maxRest: 400 });
     offer('same-1');
     offer('same-2');
     await until(() => report()?.compared === 2);
@@ -186,9 +187,10 @@ describe('RolloutComparisons', function () {
   });
 
   it('keeps only the most recently used pairs, for any number of tags', () => {
-    start(scripted, { maxReviewBytes: 0 });
+    start(scripted);
+    const tooLarge = Buffer.alloc(128 * 1024 + 1);
     for (let index = 0; index < 100; index++) {
-      comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', 'shop', bytesOf(reviewOf()));
+      comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', 'shop', tooLarge);
     }
     const tags = comparisons.reports().map(({ tag }) => tag);
     assert.deepEqual([tags.length, tags[0], tags[31]], [32, 't99', 't68']);
@@ -204,7 +206,7 @@ describe('a rollout in a running server', function () {
   beforeEach(async () => {
     const clock = (): number => performance.now();
     worker = new ReviewWorker({ log: new RecordingLog(), clock });
-    comparisons = new RolloutComparisons({ worker, surroundings: () => ({}), limits: { rest: 0 } });
+    comparisons = new RolloutComparisons({ worker, surroundings: () => ({}) });
     server = await startTestServer({ routes: [rolloutRoute(rolloutSource, { comparisons })] });
   });
   afterEach(async () => {

@@ -147,7 +147,7 @@ describe('a heavy review in a rollout', function () {
   }
   async function decide(path: string): Promise<Extract<HeavyVerdict, { decision: unknown }>> {
     const body = bytesOf(reviewOf({ uid: uidOf(1) }));
-    const verdict = await resolve(path).worker.decide({ body, maxDepth: 50, keepsBody: true, timeout: 120_000 });
+    const verdict = await resolve(path).worker({ body, maxDepth: 50, keepsBody: true, timeout: 120_000 });
     assert.ok('decision' in verdict);
     return verdict;
   }

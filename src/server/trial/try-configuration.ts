@@ -16,10 +16,10 @@ export interface ToTrial {
   readonly maxAnswerBytes: number;
 }
 
-/** A message from the trial process. */
-export type FromTrial =
-  /** The first message, after the start. */
-  | { readonly kind: 'ready' }
+/** A message from the trial process; `ready` is the first, after the start. */
+export type FromTrial = { readonly kind: 'ready' } | TrialAnswer;
+
+export type TrialAnswer =
   /** A `ReadConfiguration`, serialized so that its size can be checked. */
   | { readonly kind: 'fine'; readonly configuration: Uint8Array }
   /** A ConfigurationError; `isCostly` is true for a TooCostlyError. */
@@ -29,7 +29,7 @@ export type FromTrial =
  * Parses, compiles and renders a configuration in the trial process. Returns any error as a
  * refusal, because the error would also occur on the main thread. Never throws.
  */
-export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): FromTrial {
+export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): TrialAnswer {
   try {
     const read = readConfigurationAtOnce(files);
     const injector = loadInjector(files, { read, limits: workerLimits });

@@ -6,12 +6,13 @@ import {
   type ReviewVersion,
   reviewVersions,
 } from '../admission/admission-decision.ts';
-import type { HeavyReview, HeavyReviews, HeavyVerdict } from '../admission/admission-handler.ts';
+import type { HeavyReview, HeavyVerdict } from '../admission/admission-handler.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import { namespaceIn, splitReview } from '../admission/review-bytes.ts';
+import type { HelperFailure } from '../helper/helper.ts';
 import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
-import type { ReviewWorker, WorkerFailure } from './review-worker.ts';
+import type { ReviewWorker } from './review-worker.ts';
 
 /** The inputs of a decision other than the bytes of the review. */
 export interface ReviewContext {
@@ -23,15 +24,12 @@ export interface ReviewContext {
   readonly dependencies: () => readonly unknown[];
 }
 
-/** Returns the part of a route's handler that decides heavy reviews of one target on the worker. */
-export function onWorker(worker: ReviewWorker, context: ReviewContext): HeavyReviews {
-  return {
-    isRetryable: ({ outcome, reason }) => outcome === 'failed' && reason === 'TemplateLimit',
-    decide: (review) => decide(worker, context, review),
-  };
-}
-
-function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyReview): Promise<HeavyVerdict> {
+/** Decides a review of one route on the worker. Refuses the review if the worker has no answer. */
+export function decideOnWorker(
+  worker: ReviewWorker,
+  context: ReviewContext,
+  review: HeavyReview,
+): Promise<HeavyVerdict> {
   const { target, rollout, surroundings } = context;
   const { body, maxDepth, timeout = worker.bounds.defaultTimeout } = review;
   // At least 45 % of the timeout is for waiting, and 10 % for returning the answer.
@@ -43,7 +41,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   let track: RolloutTrack | undefined;
   let dependencies: readonly unknown[] = [];
 
-  function refused(why: WorkerFailure): HeavyVerdict {
+  function refused(why: HelperFailure): HeavyVerdict {
     const { name, hash } = track === 'canary' && rollout !== undefined ? rollout.canary : target;
     const [reason, problem] = refusalOf(why, allowed, worker.bounds.heapMebibytes);
     const advice = `make the pod smaller, or simplify the templates of ${name}`;
@@ -65,7 +63,8 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
         return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
       read: (decoded) => void ({ version, request, track } = decoded),
-      ended(outcome) {
+      ended(outcome, seconds) {
+        worker.observer?.(typeof outcome === 'string' ? outcome : 'done', seconds);
         if (outcome === 'full' || outcome === 'late') resolve({ unavailable: 'too many large reviews at once' });
         else if (typeof outcome === 'string') resolve(refused(outcome));
         else if (outcome.kind === 'malformed') resolve(outcome.review);
@@ -84,7 +83,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
 }
 
 /** Returns the reason and problem of a refusal; the problem is '' if the pod did not cause it. */
-function refusalOf(why: WorkerFailure, allowed: number, mebibytes: number): [reason: string, problem: string] {
+function refusalOf(why: HelperFailure, allowed: number, mebibytes: number): [reason: string, problem: string] {
   const takes = 'injecting this pod takes';
   if (why === 'deadline') return ['TooSlow', `${takes} longer than the limit of ${allowed} ms`];
   return why === 'memory' ? ['TooMuchMemory', `${takes} more than the limit of ${mebibytes} MiB`] : ['Internal', ''];

@@ -3,8 +3,7 @@ import type { ConfigurationFiles } from '../../api/injector-config/configuration
 import type { Surroundings } from '../admission/inject-handler.ts';
 import { reviewOf, bytesOf } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-import type { FromThread, ToThread, WorkerAnswer } from './messages.ts';
-import { ReviewThread } from './review-thread.ts';
+import { type FromThread, ReviewThread, type ToThread, type WorkerAnswer } from './review-thread.ts';
 
 interface Input {
   readonly request?: Record<string, unknown>;

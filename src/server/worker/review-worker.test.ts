@@ -3,10 +3,9 @@ import { RecordingLog } from '../testdata/recording-log.ts';
 import { bytesOf, reviewOf, uidOf } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { until } from '../testdata/until.ts';
-import fc from 'fast-check';
 import type { HeavyVerdict } from '../admission/admission-handler.ts';
-import { onWorker } from './decide-on-worker.ts';
-import { ReviewWorker, type WorkerBounds, type WorkerJob } from './review-worker.ts';
+import { decideOnWorker } from './decide-on-worker.ts';
+import { ReviewWorker, type WorkerBounds } from './review-worker.ts';
 
 /** A thread that follows a script in the body, or posts the body as the outcome. */
 const scripted = `
@@ -50,7 +49,7 @@ describe('ReviewWorker', () => {
   const context = { target, surroundings: () => ({}), dependencies: () => [someInjector] };
   function decide(text: Buffer | string, timeout?: number, keepsBody = true): Promise<HeavyVerdict> {
     const body = typeof text === 'string' ? Buffer.from(text) : text;
-    return onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody, timeout });
+    return decideOnWorker(worker, context, { body, maxDepth: 50, keepsBody, timeout });
   }
   function reasonOf(verdict: HeavyVerdict): string {
     if ('unavailable' in verdict) return 'unavailable';
@@ -155,92 +154,5 @@ describe('ReviewWorker', () => {
     assert.deepEqual((await all).map(reasonOf), ['Internal', 'Internal']);
     assert.equal(worker.isAwake, false);
     await worker.close();
-  });
-
-  it('starts the smallest review first, refuses the largest if the queue is full, and loses no review', async () => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
-    await fc.assert(
-      fc.asyncProperty(sizes, async (all) => {
-        start({ maxWaiting: 5, maxWaitingBytes: 100 });
-        const outcomes: [bytes: number, index: number, outcome: unknown][] = [];
-        const job = (bytes: number, index: number): WorkerJob => ({
-          bytes,
-          namespace: 'shop',
-          startBy: Infinity,
-          allowed: 60_000,
-          task: () => ({ body: new Uint8Array(Buffer.from('nothing')), maxDepth: 1, target, surroundings: {} }),
-          read: () => undefined,
-          ended: (outcome) => outcomes.push([bytes, index, outcome]),
-        });
-        // This job blocks the thread.
-        worker.submit(job(0, -1));
-        for (const [index, bytes] of all.entries()) {
-          const before = outcomes.length;
-          worker.submit(job(bytes, index));
-          const waiting = all.slice(0, index + 1).filter((_, each) => !outcomes.some(([, other]) => other === each));
-          assert.ok(worker.waitingBytes <= 100);
-          for (const [refused] of outcomes.slice(before)) assert.ok(waiting.every((kept) => kept <= refused));
-        }
-        const refused = outcomes.length;
-        await worker.close();
-        assert.ok(outcomes.slice(0, refused).every(([, , outcome]) => outcome === 'full'));
-        const left = outcomes.slice(refused, -1);
-        assert.ok(left.length <= 5);
-        const sorted = left.toSorted(([one, first], [other, second]) => one - other || first - second);
-        assert.deepEqual(left, sorted);
-        assert.equal(outcomes.length, all.length + 1);
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  it('shares its time among namespaces, and refuses reviews of the one that fills the queue', async () => {
-    const run = async (bounds: Partial<WorkerBounds>, bytes: number): Promise<string[]> => {
-      let now = 0;
-      const program = { source: scripted, isText: true };
-      // Each job takes one unit of time, between two readings of the clock.
-      worker = new ReviewWorker({ log: new RecordingLog(), clock: () => (now += 1), bounds, program });
-      const order: string[] = [];
-      const submit = (namespace: string, size: number): Promise<void> =>
-        new Promise((resolve) => {
-          const task = () => {
-            order.push(namespace);
-            return { body: new Uint8Array(Buffer.from(decided)), maxDepth: 1, target, surroundings: {} };
-          };
-          const ended = (outcome: unknown): void => {
-            if (outcome === 'full') order.push(`${namespace} refused`);
-            resolve();
-          };
-          worker.submit({
-            bytes: size,
-            namespace,
-            startBy: Infinity,
-            allowed: 60_000,
-            task,
-            read: () => undefined,
-            ended,
-          });
-        });
-      const author = Array.from({ length: 60 }, () => submit('author', 1));
-      await Promise.all([...author, ...Array.from({ length: 10 }, () => submit('shop', bytes))]);
-      await worker.close();
-      return order;
-    };
-    const order = await run({ maxWaiting: 40 }, 100);
-    assert.equal(order.filter((each) => each === 'author refused').length, 29);
-    assert.ok(!order.includes('shop refused'));
-    const started = order.filter((each) => !each.endsWith('refused'));
-    assert.ok(started.lastIndexOf('shop') < 21, started.join());
-    const inBytes = (await run({ maxWaitingBytes: 60 }, 2)).filter((each) => each.endsWith('refused'));
-    assert.deepEqual(new Set(inBytes), new Set(['author refused']));
-  });
-
-  it('retries only decisions that exceeded a limit of the main thread', () => {
-    start();
-    const offered = onWorker(worker, context);
-    const failed = { outcome: 'failed', allowed: false } as const;
-    assert.equal(offered.isRetryable({ ...failed, reason: 'TemplateLimit' }), true);
-    assert.equal(offered.isRetryable({ ...failed, reason: 'TemplateFailed' }), false);
-    assert.equal(offered.isRetryable({ outcome: 'injected', allowed: true, reason: 'Injected' }), false);
   });
 });

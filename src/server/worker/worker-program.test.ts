@@ -7,7 +7,7 @@ import { pipelineOf } from '../testdata/pipeline.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-import { onWorker } from './decide-on-worker.ts';
+import { decideOnWorker } from './decide-on-worker.ts';
 import { mainThreadLimits } from './limits.ts';
 import { ReviewWorker } from './review-worker.ts';
 
@@ -54,11 +54,11 @@ describe('the program of the worker', function () {
 
   it('decides reviews one at a time on one thread', async () => {
     const target = { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true };
-    const offered = onWorker(worker, { target, surroundings: () => ({}), dependencies: () => [someInjector] });
+    const context = { target, surroundings: () => ({}), dependencies: () => [someInjector] };
     const order: string[] = [];
     const decide = async (uid: string): Promise<void> => {
-      const body = bytesOf(reviewOf({ uid }));
-      const verdict = await offered.decide({ body, maxDepth: 50, keepsBody: true, timeout: undefined });
+      const review = { body: bytesOf(reviewOf({ uid })), maxDepth: 50, keepsBody: true, timeout: undefined };
+      const verdict = await decideOnWorker(worker, context, review);
       assert.ok('request' in verdict);
       assert.equal(verdict.request.uid, uid);
       assert.equal(verdict.dependencies?.[0], someInjector);

@@ -3,8 +3,7 @@ import './lower-priority.ts';
 import { writeFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { type FromTrial, type ToTrial, tryConfiguration } from '../trial/try-configuration.ts';
-import type { FromThread, ToThread } from './messages.ts';
-import { ReviewThread } from './review-thread.ts';
+import { type FromThread, ReviewThread, type ToThread } from './review-thread.ts';
 
 if (parentPort === null) serveTrials();
 else {
