@@ -134,6 +134,9 @@ describe('HoldPolicies', () => {
     await passInTime();
     assert.equal(failurePolicies(), failing);
     fixture.says('blue', 'HoldUnavailable', /^True\/PolicyInactive/);
+    await fixture.clock.advance(1000);
+    await passInTime();
+    assert.equal(failurePolicies(), failing, 'the policy still acts no more');
   });
 
   it('uses the fallback when the API server stops serving policies', async () => {

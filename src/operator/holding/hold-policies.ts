@@ -238,7 +238,11 @@ export class HoldPolicies {
     const known = this.#proven.get(name) ?? { identity: this.#identity(name), text, at: -Infinity, checkedAt: now };
     this.#proven.set(name, known);
     if (now - known.checkedAt < proof.repeatMs) return undefined;
-    if (!(await this.#acts(target, version, signal))) return inactive(target);
+    if (!(await this.#acts(target, version, signal))) {
+      // Without the proof, the next pass proves again before the webhook ignores failed calls.
+      this.#proven.delete(name);
+      return inactive(target);
+    }
     this.#proven.set(name, { ...known, checkedAt: now });
     return undefined;
   }
