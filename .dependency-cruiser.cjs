@@ -10,11 +10,28 @@ const may = {
   explain: ['inject', 'selection', 'routing', 'api'],
   manifests: ['selection', 'routing', 'api', 'certs'],
   rollout: ['routing', 'api', 'steps'],
+  holding: ['manifests', 'rollout', 'selection', 'api', 'steps'],
   kube: ['api'],
   server: ['inject', 'rollout', 'routing', 'api', 'certs', 'steps'],
-  operator: [...['manifests', 'certs', 'rollout', 'explain', 'selection', 'routing', 'inject', 'kube', 'api', 'steps']],
+  operator: [
+    ...[
+      'holding',
+      'manifests',
+      'certs',
+      'rollout',
+      'explain',
+      'selection',
+      'routing',
+      'inject',
+      'kube',
+      'api',
+      'steps',
+    ],
+  ],
 };
-const pure = ['template', 'api', 'certs', 'inject', 'manifests', 'rollout', 'routing', 'selection', 'explain'];
+const pure = [
+  ...['template', 'api', 'certs', 'inject', 'manifests', 'rollout', 'holding', 'routing', 'selection', 'explain'],
+];
 
 const layers = Object.entries(may).map(([folder, allowed]) => ({
   name: `layer-${folder}`,

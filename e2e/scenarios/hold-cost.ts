@@ -58,8 +58,7 @@ async function applyPolicies({ client }: ScenarioContext, count: number): Promis
   const objects = Array.from({ length: count }, (_, index) => {
     const config = parseInjectorConfig(smallConfig(`r${index + 1}`, { failurePolicy: 'Hold' }));
     const input = { config, hash: '00000000', caBundlePem: '' };
-    const { policy, bindings } = holdObjects(webhookConfiguration(input, place), input, place, policyVersions[0]);
-    return [policy, ...bindings];
+    return holdObjects(webhookConfiguration(input, place), input, place, policyVersions[0]);
   }).flat();
   for (const object of objects) await client.apply(object, { fieldManager: 'e2e' });
   return async () => {

@@ -1,8 +1,8 @@
-import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { gateOf, pathProbeKeys, pathProbeName } from '../api/names.ts';
-import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
+import type { SelectorPair } from '../selection/selecting-webhook.ts';
 import type { ManifestContext } from './manifest-context.ts';
-import { probeSubject } from './probe-objects.ts';
+import { probedNamespace, probeRule, probeSubject } from './probe-objects.ts';
 import { heldPrefix, podCreations, replaceable } from './replaceable-pods.ts';
 import {
   matchConditionsOf,
@@ -15,16 +15,11 @@ import {
 export const policyVersions = ['admissionregistration.k8s.io/v1', 'admissionregistration.k8s.io/v1beta1'] as const;
 export type PolicyVersion = (typeof policyVersions)[number];
 
-/** A MutatingAdmissionPolicy and its bindings, in order of application. */
-export interface PolicyObjects {
-  readonly policy: KubernetesObject;
-  readonly bindings: readonly KubernetesObject[];
-}
-
 /**
- * Returns the policy that adds the gate to the replaceable pods of a webhook configuration, and a
- * binding for each pair of its selectors. The specs contain all defaults of the API server, so that
- * a live object can be compared as a whole. The policy is evaluated before all webhooks.
+ * Returns, in the order of application, the policy that adds the gate to the replaceable pods of a
+ * webhook configuration, and a binding for each pair of its selectors. The specs contain all
+ * defaults of the API server, so that a live object can be compared as a whole. The policy is
+ * evaluated before all webhooks.
  * @param configuration the configuration whose selectors to use; see `webhookConfiguration`
  */
 export function holdObjects(
@@ -32,7 +27,7 @@ export function holdObjects(
   input: WebhookInput,
   context: ManifestContext,
   version: PolicyVersion,
-): PolicyObjects {
+): KubernetesObject[] {
   const { webhook } = input.config.spec;
   const { name = '' } = configuration.metadata;
   const selecting = (configuration.webhooks ?? []) as readonly (Selectors & { readonly name: string })[];
@@ -49,35 +44,29 @@ export function holdObjects(
 }
 
 /**
- * Returns a policy that answers the dry-run creation of one ConfigMap (see `probeConfigMap`) with
- * its own nonce. Created after the policy of a webhook, it proves that the API server, which reads
- * policies in the order of their creation, has that policy too.
+ * Returns a policy with its binding that answers the dry-run creation of one ConfigMap (see
+ * `probeConfigMap`) with its own nonce. Created after the policy of a webhook, it proves that the
+ * API server, which reads policies in the order of their creation, has that policy too.
  */
 export function probePolicy(
   input: WebhookInput,
   context: ManifestContext,
   version: PolicyVersion,
   nonce: string,
-): PolicyObjects {
+): KubernetesObject[] {
   const name = pathProbeName(probeSubject(input));
   const isProbe = `has(request.dryRun) && request.dryRun == true && object.metadata.name == '${name}'`;
-  const namespaceSelector = {
-    matchExpressions: [{ key: namespaceNameLabel, operator: 'In' as const, values: [context.namespace] }],
-  };
   return policyObjects(name, input, context, version, {
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     matchConditions: [{ name: 'probe', expression: isProbe }],
-    rule: { ...podCreations, resources: ['configmaps'] },
+    rule: probeRule,
     expression: `Object{data: {'${pathProbeKeys.answer}': '${nonce}'}}`,
-    bindings: [{ name, namespaceSelector, objectSelector: {} }],
+    bindings: [{ name, ...probedNamespace(context) }],
   });
 }
 
-interface Selectors {
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
-}
+type Selectors = Required<SelectorPair>;
 
 interface PolicyParts {
   readonly failurePolicy: 'Fail' | 'Ignore';
@@ -95,9 +84,9 @@ function policyObjects(
   context: ManifestContext,
   apiVersion: PolicyVersion,
   { failurePolicy, matchPolicy, matchConditions, rule, expression, bindings }: PolicyParts,
-): PolicyObjects {
-  return {
-    policy: {
+): KubernetesObject[] {
+  return [
+    {
       apiVersion,
       kind: 'MutatingAdmissionPolicy',
       metadata: webhookMetadata(name, input, context),
@@ -109,11 +98,11 @@ function policyObjects(
         reinvocationPolicy: 'Never',
       },
     },
-    bindings: bindings.map(({ name: binding, namespaceSelector, objectSelector }) => ({
+    ...bindings.map(({ name: binding, namespaceSelector, objectSelector }) => ({
       apiVersion,
       kind: 'MutatingAdmissionPolicyBinding',
       metadata: webhookMetadata(binding, input, context),
       spec: { policyName: name, matchResources: { matchPolicy, namespaceSelector, objectSelector } },
     })),
-  };
+  ];
 }

@@ -3,7 +3,9 @@ import { timeoutSecondsOf } from '../api/injector-config/webhook-timeout.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { tagProbeSubject, pathProbeKeys, pathProbeName } from '../api/names.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
+import type { SelectorPair } from '../selection/selecting-webhook.ts';
 import type { ManifestContext } from './manifest-context.ts';
+import { podCreations } from './replaceable-pods.ts';
 import {
   type WebhookConfiguration,
   webhookClient,
@@ -49,25 +51,23 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
         ],
         matchPolicy: 'Equivalent',
         name: probeWebhookName,
-        namespaceSelector: {
-          matchExpressions: [{ key: namespaceNameLabel, operator: 'In', values: [context.namespace] }],
-        },
-        objectSelector: {},
+        ...probedNamespace(context),
         reinvocationPolicy: 'Never',
-        rules: [
-          {
-            apiGroups: [''],
-            apiVersions: ['v1'],
-            operations: ['CREATE'],
-            resources: ['configmaps'],
-            scope: 'Namespaced',
-          },
-        ],
+        rules: [probeRule],
         sideEffects: 'None',
         timeoutSeconds: Math.min(timeoutSecondsOf(input.config.spec.webhook), longestTimeout),
       },
     ],
   };
+}
+
+/** The rule of probe webhooks and probe policies. */
+export const probeRule = { ...podCreations, resources: ['configmaps'] };
+
+/** Returns the selectors of probe webhooks and probe policies: all of the operator's namespace. */
+export function probedNamespace({ namespace }: ManifestContext): Required<SelectorPair> {
+  const named = { key: namespaceNameLabel, operator: 'In' as const, values: [namespace] };
+  return { namespaceSelector: { matchExpressions: [named] }, objectSelector: {} };
 }
 
 /** Returns the ConfigMap for a reachability check. Create it only in a dry run. */

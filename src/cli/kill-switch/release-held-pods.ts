@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { gateOf, gatePrefix, labelNames, managedBy } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { pendingPod, pendingSelector } from '../../holding/pending-pod.ts';
 import { ignoreNotFound, isConflict, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import { policyVersions } from '../../manifests/hold-objects.ts';
 import { pods } from '../../operator/cluster-view.ts';
-import { pendingPod, pendingSelector } from '../../operator/holding/pending-pod.ts';
 import { messageOf } from '../files.ts';
 import { plural } from '../report/write-report.ts';
 import { listWhereKnown } from '../usage/installation.ts';
@@ -105,9 +105,9 @@ async function releaseAll(client: ApiClient, isReleased: (gate: string) => boole
 
 /** Removes the gates of a pod. Deletes a pod that its Job has already replaced. */
 async function release(client: ApiClient, pod: KubernetesObject, isReleased: (gate: string) => boolean): Promise<void> {
-  const { held, ownerUid } = pendingPod(pod);
+  const { held, owner } = pendingPod(pod);
   const { uid, resourceVersion } = pod.metadata;
-  if (held?.isSeparated === true && ownerUid === undefined) return client.delete(pod, { uid, resourceVersion });
+  if (held?.isSeparated === true && owner === undefined) return client.delete(pod, { uid, resourceVersion });
   const schedulingGates = (held?.gates ?? []).filter((each) => !isReleased(each)).map((name) => ({ name }));
   await client.patch(pod, 'merge', { metadata: { uid, resourceVersion }, spec: { schedulingGates } });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { gateOf, replacingAnnotation } from '../../api/names.ts';
-import { type GateState, judgeHeldPod, pendingPod } from './pending-pod.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { gateOf, replacingAnnotation } from '../api/names.ts';
+import { type GateState, isGated, judgeHeldPod, pendingPod } from './pending-pod.ts';
 
 const gate = gateOf('sidecar-injector-hello');
 
@@ -41,7 +41,7 @@ function pod({ owner, annotations, labels, gates = [gate], deleted = false, host
 }
 
 const inject = 'sidecar.istio.io/inject';
-const selecting = { injectorConfigs: ['hello'], inject, selects: () => true };
+const selecting = { isServed: true, inject, selects: () => true };
 const replicaSet = 'apps/v1/ReplicaSet';
 const job = 'batch/v1/Job';
 const jobLabel = { 'batch.kubernetes.io/controller-uid': 'owner-1' };
@@ -92,16 +92,17 @@ describe('judgeHeldPod', () => {
   ];
   for (const [what, parts, state, expected] of rows) {
     it(`answers ${expected} for a pod ${what}`, () => {
-      const { held } = pendingPod(pod(parts));
-      assert.ok(held);
-      assert.equal(judgeHeldPod(held, 'shop', state), expected);
+      const pending = pendingPod(pod(parts));
+      assert.ok(isGated(pending));
+      assert.equal(judgeHeldPod(pending, state), expected);
     });
   }
 
   it('passes the labels and the namespace of the pod to the selectors', () => {
     const seen: unknown[] = [];
-    const { held } = pendingPod(pod({ owner: replicaSet, labels: { app: 'web' } }));
-    judgeHeldPod(held!, 'shop', { injectorConfigs: [], inject, selects: (...given) => seen.push(given) > 0 });
+    const pending = pendingPod(pod({ owner: replicaSet, labels: { app: 'web' } }));
+    assert.ok(isGated(pending));
+    judgeHeldPod(pending, { isServed: true, inject, selects: (...given) => seen.push(given) > 0 });
     assert.deepEqual(seen, [[{ app: 'web' }, 'shop']]);
   });
 });
@@ -109,9 +110,15 @@ describe('judgeHeldPod', () => {
 describe('pendingPod', () => {
   it('keeps only the identity of pods that are not held, or are being deleted', () => {
     const metadata = { name: 'web-1', namespace: 'shop', uid: 'pod-1', resourceVersion: '7' };
-    const kept = { apiVersion: 'v1', kind: 'Pod', metadata, ownerUid: 'owner-1', held: undefined };
+    const kept = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      owner: { uid: 'owner-1', namespace: 'shop' },
+      held: undefined,
+    };
     assert.deepEqual(pendingPod(pod({ owner: replicaSet, gates: ['example.com/quota'], labels: { a: 'b' } })), kept);
-    assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), { ...kept, ownerUid: undefined });
+    assert.deepEqual(pendingPod(pod({ owner: replicaSet, deleted: true })), { ...kept, owner: undefined });
   });
 
   it('leaves pods alone that have very many gates or labels', () => {
@@ -131,7 +138,7 @@ describe('pendingPod', () => {
   });
 
   it('accepts a pod without any optional field', () => {
-    const { held, ownerUid } = pendingPod({ apiVersion: 'v1', kind: 'Pod', metadata: {} });
-    assert.deepEqual([held, ownerUid], [undefined, undefined]);
+    const { held, owner } = pendingPod({ apiVersion: 'v1', kind: 'Pod', metadata: {} });
+    assert.deepEqual([held, owner], [undefined, undefined]);
   });
 });

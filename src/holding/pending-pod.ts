@@ -1,13 +1,19 @@
-import { gatePrefix, replacingAnnotation } from '../../api/names.ts';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { jobLabels } from '../../manifests/replaceable-pods.ts';
-import type { Labels } from '../../selection/label-selector.ts';
+import { gatePrefix, replacingAnnotation } from '../api/names.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { jobLabels } from '../manifests/replaceable-pods.ts';
+import type { Labels } from '../selection/label-selector.ts';
+import type { HeldOwner } from './replacement-pace.ts';
 
 /** The part of a pod without a node that is cached. The details are kept only of held pods. */
 export interface PendingPod extends KubernetesObject {
-  /** The uid of the controller; undefined without one, and for a pod that is being deleted. */
-  readonly ownerUid: string | undefined;
+  /** The controller; undefined without one, and for a pod that is being deleted. */
+  readonly owner: HeldOwner | undefined;
   readonly held: HeldPod | undefined;
+}
+
+/** A pod with one of our gates. */
+export interface GatedPod extends PendingPod {
+  readonly held: HeldPod;
 }
 
 export interface HeldPod {
@@ -32,6 +38,10 @@ export function isOurGate(gate: string): boolean {
   return gate.startsWith(gatePrefix);
 }
 
+export function isGated(pod: PendingPod): pod is GatedPod {
+  return pod.held !== undefined;
+}
+
 /** Selects pods without a node that may still start (Pod fields spec.nodeName, status.phase). */
 export const pendingSelector = 'spec.nodeName=,status.phase=Pending';
 
@@ -49,7 +59,7 @@ export function pendingPod({ apiVersion, kind, metadata, spec }: KubernetesObjec
   const optOuts = Object.keys(annotations).filter((name) => annotations[name] === 'false');
   return {
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
-    ownerUid: isBeingDeleted ? undefined : owner?.uid,
+    owner: isBeingDeleted || owner === undefined ? undefined : { uid: owner.uid, namespace },
     held: isHeld
       ? {
           gates,
@@ -71,8 +81,8 @@ export type GateState =
   /** The webhook is missing, but will be written again; or it belongs to another operator. */
   | 'unknown'
   | {
-      /** The InjectorConfigs whose sidecars the webhook injects. */
-      readonly injectorConfigs: readonly string[];
+      /** Whether a replica serves an InjectorConfig of the webhook. Otherwise, every call fails. */
+      readonly isServed: boolean;
       /** The annotation with which a pod opts out, unless a label of this name overrides it. */
       readonly inject: string;
       /** Reports whether the live selectors select a pod; undefined if its namespace is unknown. */
@@ -89,11 +99,11 @@ const deletable: readonly (string | undefined)[] = ['apps/v1/ReplicaSet', 'apps/
  * released; any other pod is replaced, if its controller creates another one. An annotation does
  * not prove that a pod is injected, because authors can write it into a template.
  */
-export function judgeHeldPod(pod: HeldPod, namespace: string, gate: GateState): HeldAction {
+export function judgeHeldPod({ held: pod, metadata }: GatedPod, gate: GateState): HeldAction {
   if (pod.isSeparated && pod.ownerKind === undefined) return 'Delete';
   if (gate === 'gone') return 'Release';
   if (gate === 'unknown') return 'Stay';
-  const isSelected = gate.selects(pod.labels, namespace);
+  const isSelected = gate.selects(pod.labels, metadata.namespace ?? '');
   if (isSelected !== true) return isSelected === undefined ? 'Stay' : 'Release';
   // The match conditions of every webhook exclude such pods (see `generatedMatchConditions`).
   if (pod.isHostNetwork) return 'Release';

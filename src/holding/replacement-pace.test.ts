@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FairShares } from '../../rollout/fair-shares.ts';
+import { FairShares } from '../rollout/fair-shares.ts';
 import { ReplacementPace } from './replacement-pace.ts';
 
 const owner = (uid: string, namespace = 'shop') => ({ uid, namespace });
