@@ -13,10 +13,10 @@ interface Hop {
 
 const mostHops = 15;
 const page = readFileSync('docs/architecture.md', 'utf8');
-const [, walks = ''] = page.split(/^## Five walks$/m);
+const [, walks = ''] = page.split(/^## Six walks$/m);
 const mistakes: string[] = [];
 const sections = walks.split(/^### /m).slice(1);
-if (sections.length !== 5) mistakes.push(`docs/architecture.md has ${sections.length} walks, not 5`);
+if (sections.length !== 6) mistakes.push(`docs/architecture.md has ${sections.length} walks, not 6`);
 let checked = 0;
 
 for (const section of sections) {
@@ -52,7 +52,7 @@ function bodyOf({ name, file }: Hop): string | undefined {
   const lines = readFileSync(file, 'utf8').split('\n');
   const start = lines.findIndex((line) => {
     const [, indent = '', rest = ''] = /^( *)(.*)$/.exec(line) ?? [];
-    const words = rest.replace(/^(?:(?:export|static|async|override|protected|function\*?) )+/, '');
+    const words = rest.replace(/^(?:(?:export|static|async|override|protected|function\*?) )*\*?/, '');
     const isTop = rest.includes('function') || indent.length === 2;
     return isTop && (words.startsWith(`${name}(`) || words.startsWith(`${name}<`)) && !rest.endsWith(';');
   });
