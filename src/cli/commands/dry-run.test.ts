@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { askByDryRun } from '../commands/check.ts';
-import { subjectOf, type Subject } from './subject.ts';
+import { askByDryRun } from './check.ts';
+import { subjectOf, type Subject } from '../check/subject.ts';
 
 const injectedBy = 'sidecar-injector.io/config';
 const spec = { containers: [{ name: 'app', image: 'app' }] };
