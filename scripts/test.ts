@@ -46,6 +46,8 @@ const emulated = (version: string, program: string): Step => {
   const named = summary(`as Kubernetes ${version}, three scenarios`, command, needsGo);
   return { ...named, command: ['env', `KUBERNETES_EMULATED=${version}`, ...named.command] };
 };
+const beta = summary('Hold with v1beta1', ['e2e/run.ts', '--queues', '1', 'hold-killed'], needsGo);
+const withBeta = ['env', 'KUBERNETES_EMULATED=1.35', 'KUBERNETES_POLICIES=v1beta1', ...beta.command];
 const golden = process.env['GOLDEN'] ?? '';
 /** Steps with one thread each, which run beside scenarios. */
 const beside: Step[] = [
@@ -54,6 +56,7 @@ const beside: Step[] = [
   // The image's Node, and the oldest version that the API server emulates (docs/upgrade.md).
   emulated('1.33', 'packaging/image-node.ts'),
   ...['1.34', '1.35'].map((version) => emulated(version, 'e2e/run.ts')),
+  { ...beta, command: withBeta },
   // The unit tests replay recorded results; these two compare new templates and pods with real Go.
   one('templates against Go', [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'], needsGo),
   summary('pods against Istio', ['scripts/istio-differential.ts', '--count=10000', '--seed=7'], needsGo),

@@ -6,6 +6,9 @@ import { freePort } from './free-port.ts';
 export const componentNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 export type ComponentName = (typeof componentNames)[number];
 
+/** Whether the operator gets only v1beta1 of MutatingAdmissionPolicies; see e2e/README.md. */
+export const isBetaOfPolicies = process.env['KUBERNETES_POLICIES'] === 'v1beta1';
+
 export async function choosePorts() {
   return {
     etcd: await freePort(),
@@ -53,6 +56,12 @@ export function componentArguments(
   ];
   const { KUBERNETES_EMULATED: emulated } = process.env;
   const emulation = emulated === undefined ? [] : [`--emulated-version=${emulated}`];
+  // As in 1.34 and 1.35 when an administrator enables the API. The plugin of 1.36 itself reads v1.
+  const beta = [
+    '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
+    '--feature-gates=MutatingAdmissionPolicy=true',
+    '--emulation-forward-compatible=true',
+  ];
   const etcdUrl = `http://127.0.0.1:${ports.etcd}`;
   const etcdPeerUrl = `http://127.0.0.1:${ports.etcdPeer}`;
   return {
@@ -69,6 +78,7 @@ export function componentArguments(
     ],
     'kube-apiserver': [
       ...emulation,
+      ...(isBetaOfPolicies ? beta : []),
       `--etcd-servers=${etcdUrl}`,
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',

@@ -1,6 +1,7 @@
 import { replacingAnnotation } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { AuditEvent } from '../harness/audit-log.ts';
+import { isBetaOfPolicies } from '../harness/control-plane-commands.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import { LeaderKiller } from '../harness/replicas/leader-killer.ts';
@@ -12,6 +13,9 @@ import { hasFailed, hasSidecar, isHeld, job, jobs, objectName, podsIn } from './
 import { untilHolding } from './hold/holding.ts';
 
 const name = 'survivor';
+const policies = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
+/** The operator sees the API server of 1.35, which serves only v1beta1 of the policies. */
+const onlyBeta = { match: { resources: policies, versions: ['v1'] }, action: { kind: 'answer', status: 404 } } as const;
 
 export const holdKilled: Scenario = {
   name: 'hold-killed',
@@ -22,11 +26,17 @@ export const holdKilled: Scenario = {
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas(
-      { proxied: true, flags: [shortLeases] },
+      { proxied: true, flags: [shortLeases], faults: isBetaOfPolicies ? [onlyBeta] : [] },
       { operator: { holdPods: true } },
     );
     await applyUntilReady(client, smallConfig(name, { failurePolicy: 'Hold' }));
     await untilHolding(context, name);
+    const written = (await replicas.proxy.writes()).filter(({ resource }) => policies.includes(resource));
+    const version = isBetaOfPolicies ? 'v1beta1' : 'v1';
+    await context.checkNow(
+      'the operator wrote its policies in the version that is served',
+      () => written.length > 0 && none(written.filter((each) => each.version !== version).map((each) => each.version)),
+    );
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
     const audit = context.requireAudit();
     const kills: string[] = [];

@@ -4,6 +4,7 @@ export interface RequestClass {
   client?: string;
   /** RBAC verbs: `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`. */
   verbs?: readonly string[];
+  versions?: readonly string[];
   resources?: readonly string[];
   /** The subresources, for example `status`; `''` means the object itself. */
   subresources?: readonly string[];
@@ -44,6 +45,7 @@ export function describeRequest(method: string, url: string, userAgent: string) 
     userAgent,
     verb: verbs[method] ?? read,
     apiGroup: isCore ? '' : (parts[1] ?? ''),
+    version: parts[isCore ? 1 : 2] ?? '',
     resource,
     subresource,
     namespace: isInNamespace ? (rest[1] ?? '') : '',
@@ -58,6 +60,7 @@ export function isOfClass(request: ProxiedRequest, match: RequestClass): boolean
   return (
     request.userAgent.includes(match.client ?? '') &&
     has(match.verbs, request.verb) &&
+    has(match.versions, request.version) &&
     has(match.resources, request.resource) &&
     has(match.subresources, request.subresource) &&
     (match.namespace ?? request.namespace) === request.namespace &&

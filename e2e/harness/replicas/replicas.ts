@@ -5,6 +5,7 @@ import type { BalancerTimes } from '../balancer/backend.ts';
 import { startBalancer, type Balancer } from '../balancer/balancer.ts';
 import type { ChartWorkload } from '../chart-workloads.ts';
 import type { Cluster } from '../cluster.ts';
+import type { Fault } from '../faulty-proxy/fault.ts';
 import { startFaultyProxy, type FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
 import { workloadFor, type Installation } from '../installation.ts';
 import type { OperatorProcess, OperatorRole } from '../operator-process.ts';
@@ -33,6 +34,8 @@ export interface ReplicaOptions {
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the embedded API server. */
   proxied?: boolean;
+  /** Faults of the proxy from the start. */
+  faults?: readonly Fault[];
   bundle?: string;
   /** Renders the objects of another version's chart for a namespace. */
   render?: (namespace: string) => KubernetesObject[];
@@ -75,6 +78,7 @@ export class Replicas {
     if (!cluster.fakeNodes) throw new Error('several replicas on this machine need the embedded control plane');
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
     const proxy = options.proxied === true ? await startFaultyProxy(cluster, seed) : undefined;
+    for (const fault of options.faults ?? []) await proxy?.fault(fault);
     const balancer = await startBalancer(options.balancer);
     const replicas = new Replicas(cluster, installation, options, balancer, proxy);
     try {
