@@ -10,8 +10,7 @@ import { TemplateError } from '../template/template-error.ts';
 import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
-import { widthOf } from './report/write-report.ts';
-import { oneLine } from './rollout/wrap.ts';
+import { oneLine, widthOf } from './report/write-report.ts';
 import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */

@@ -1,7 +1,6 @@
 import { inSequence } from '../../api/command-line.ts';
 import type { Step } from '../../explain/webhook-choice.ts';
-import { widthOf, writeReport, type OutputFormat } from '../report/write-report.ts';
-import { wrap } from '../rollout/wrap.ts';
+import { widthOf, wrap, writeReport, type OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 

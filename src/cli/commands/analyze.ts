@@ -18,8 +18,7 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
-import { oneLine } from '../rollout/wrap.ts';
+import { oneLine, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 

@@ -5,10 +5,10 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, ignoreNotFound } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { messageOf } from '../files.ts';
-import { checkRights } from '../kill-switch/check-rights.ts';
 import { type SwitchChange, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
+import { checkRights } from '../precautions.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** How many times to check that no operator restores the webhooks, `checkIntervalMs` apart. */

@@ -4,10 +4,10 @@ import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernete
 import type { ApiClient } from '../../kube/api-client.ts';
 import { tagWebhookConfiguration } from '../../api/names.ts';
 import { commandLineManager } from '../cluster-options.ts';
-import { checkRights } from '../kill-switch/check-rights.ts';
 import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { storedRevision, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
+import { checkRights } from '../precautions.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
 import {

@@ -1,7 +1,6 @@
 import type { PodChange } from '../../explain/pod-changes.ts';
 import type { PodResources } from '../../explain/pod-resources.ts';
-import { formatTable, plural, widthOf } from '../report/write-report.ts';
-import { wrap } from '../rollout/wrap.ts';
+import { formatTable, plural, widthOf, wrap } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DiffReport, WorkloadDiff } from './diff-report.ts';
 import { isChanged, isFailing } from './make-report.ts';

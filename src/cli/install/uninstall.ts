@@ -13,7 +13,7 @@ import { releaseHeldPods } from '../kill-switch/release-held-pods.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { plural } from '../report/write-report.ts';
-import { agrees } from '../tags/precautions.ts';
+import { agrees } from '../precautions.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { listWhereKnown, readInstallation } from '../usage/installation.ts';
 import { isAlive } from '../usage/operator-health.ts';

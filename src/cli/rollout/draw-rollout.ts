@@ -1,11 +1,10 @@
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { CanaryStep } from '../../api/revision-tag/rollout-strategy.ts';
+import { cutLine, wrap } from '../report/write-report.ts';
 import type { Screen } from '../terminal.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
-import { drawRestarts } from './restart-lines.ts';
-import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
+import { drawRestarts, newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
 import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
-import { cutLine, wrap } from './wrap.ts';
 
 /** The length of the bar that shows the share, in characters. */
 const barLength = 30;
@@ -32,7 +31,7 @@ export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Da
     ...(rollout === undefined ? [] : figures(rollout, columns)),
   ];
   const room = rows - 2 - words.length - Math.min(steps.length, steadySteps);
-  const head = [...words, ...restarts(tag, columns, room)];
+  const head = [...words, ...drawRestarts(tag, columns, room)];
   const current = rolloutUnderWay(tag)?.step ?? 0;
   const lines = [...head, ...window(steps, current, rows - 1 - head.length)];
   return lines.map((line) => cutLine(line, columns)).slice(0, Math.max(1, rows - 1));
@@ -59,12 +58,6 @@ function figures(rollout: RolloutState, columns: number): string[] {
   if (injectionErrors > 0) lines.push(`errors   ${injectionErrors} injections of the canary failed`);
   if (shadowReport !== undefined) lines.push(...shadow(shadowReport, columns));
   return [...lines, ''];
-}
-
-/** @param room the maximum number of lines without the final empty line; at least one is drawn */
-function restarts(tag: RevisionTag, columns: number, room: number): string[] {
-  const lines = drawRestarts(tag, columns).slice(0, Math.max(1, room));
-  return lines.length === 0 ? [] : [...lines, ''];
 }
 
 function shadow(report: NonNullable<RolloutState['shadowReport']>, columns: number): string[] {

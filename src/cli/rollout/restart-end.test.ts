@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { RestartFixture } from '../../operator/restarts/testdata/restart-fixture.ts';
-import { rolloutEnd } from './rollout-end.ts';
+import { rolloutEnd } from './rollout-standing.ts';
 
 describe('rolloutEnd with a real operator', () => {
   let fixture: RestartFixture;

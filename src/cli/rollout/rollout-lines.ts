@@ -1,8 +1,13 @@
-import type { RevisionTag, RolloutPodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import type {
+  RestartStatus,
+  RevisionTag,
+  RolloutPodCounts,
+  RolloutState,
+} from '../../api/revision-tag/revision-tag.ts';
+import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
+import { cutLine, oneLine, plural, wrap } from '../report/write-report.ts';
 import { readinessOf } from '../usage/readiness.ts';
-import { restartLine, restartsOf } from './restart-lines.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
-import { oneLine } from './wrap.ts';
 
 /** Returns the JSON record of a change. Fields of spec and status keep their names. */
 export function rolloutRecord(tag: RevisionTag): object {
@@ -84,4 +89,52 @@ function obstacleOf(tag: RevisionTag): { isBefore: boolean; message: string } | 
   if (ready || reason === rollout?.phase) return undefined;
   const isResting = rolloutUnderWay(tag) === undefined && rollout?.phase !== 'RolledBack';
   return { isBefore: isResting, message: `${reason}: ${message}` };
+}
+
+/** The maximum number of workloads that a drawing shows from each list. */
+const shownWorkloads = 3;
+/** The maximum number of lines of the message. */
+const longestMessage = 2;
+const indent = ' '.repeat(9);
+
+/** Formats `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined if there are none. */
+export function restartLine(tag: RevisionTag): string | undefined {
+  const restarts = restartsOf(tag);
+  return restarts === undefined ? undefined : `restarts ${standingOf(restarts, ', ')}: ${restarts.message}`;
+}
+
+/**
+ * Draws restarts: counts, message, and the first waiting and skipped workloads.
+ * @param room the maximum number of lines without the final empty line; at least one is drawn
+ */
+export function drawRestarts(tag: RevisionTag, columns: number, room: number): string[] {
+  const restarts = restartsOf(tag);
+  if (restarts === undefined) return [];
+  const { message, waiting, untouched } = restarts;
+  const lines = [
+    `restarts ${standingOf(restarts, ': ')}`,
+    ...wrap(message, columns - indent.length, longestMessage).map((line) => `${indent}${line}`),
+    ...drawWorkloads('waits', waiting, columns),
+    ...drawWorkloads('skips', untouched, columns),
+  ];
+  return [...lines.slice(0, Math.max(1, room)), ''];
+}
+
+/** Returns the status of restarts, while the spec requests them. */
+export function restartsOf(tag: RevisionTag): RestartStatus | undefined {
+  return wantsRestarts(tag) ? tag.status?.restarts : undefined;
+}
+
+/** Formats the phase and, if the operator has counted workloads, the counts. */
+function standingOf({ phase, stale, inProgress, path }: RestartStatus, separator: string): string {
+  const isCounted = path !== undefined || stale + inProgress > 0;
+  return isCounted ? `${phase}${separator}${plural(stale, 'workload')} stale, ${inProgress} restarting` : phase;
+}
+
+function drawWorkloads(word: string, workloads: RestartStatus['waiting'], columns: number): string[] {
+  return workloads
+    .slice(0, shownWorkloads)
+    .map(({ namespace, kind, name, message }) =>
+      cutLine(`${indent}${word.padEnd(5)} ${oneLine(`${namespace}/${kind}/${name}: ${message}`)}`, columns),
+    );
 }

@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import { apiVersion, revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
+import { defaultRevision, type RevisionTag, revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
@@ -9,7 +12,14 @@ import { configOfRevision, configOfTag, type Installation } from '../usage/insta
 import { readinessOf } from '../usage/readiness.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { afterRollback } from '../rollout/rollout-standing.ts';
-import { tagManifest, type TagRequest } from './tag-manifest.ts';
+
+/** A request to create or move a tag. */
+export interface TagRequest {
+  readonly name: string;
+  readonly revision: string;
+  /** Undefined keeps the value of an existing tag, and means false for a new tag. */
+  readonly autoInjectNamespaces: boolean | undefined;
+}
 
 /** The result of planning `tag set`, before any change. */
 export type TagSetPlan =
@@ -134,4 +144,37 @@ function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configuratio
   return [
     `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector selects the same pods by the same labels: the tag would publish nothing while it exists, unless spec.webhook.takeover of the InjectorConfig is set (ForeignOverlap)`,
   ];
+}
+
+/**
+ * Returns the RevisionTag for a request.
+ * @param before the existing tag, whose other fields are kept
+ * @throws ConfigurationError for an invalid name, or a field that is not allowed for this tag
+ */
+export function tagManifest(
+  { name, revision, autoInjectNamespaces }: TagRequest,
+  operatorClass?: string,
+  before?: RevisionTag,
+): RevisionTag {
+  const enableNamespacesByDefault = autoInjectNamespaces ?? before?.spec.enableNamespacesByDefault ?? false;
+  const spec = { revision, enableNamespacesByDefault, ...(operatorClass === undefined ? {} : { operatorClass }) };
+  const tag = parseRevisionTag({ apiVersion, kind: revisionTagKind, metadata: { name }, spec });
+  const [mistake] = validateRevisionTag(tag);
+  if (mistake !== undefined) throw new ConfigurationError(mistake.field, `RevisionTag ${name}: ${mistake.message}`);
+  return tag;
+}
+
+/** Returns the manifest without default values. */
+export function briefTagManifest({ metadata: { name }, spec }: RevisionTag): object {
+  const { revision, operatorClass, enableNamespacesByDefault } = spec;
+  return {
+    apiVersion,
+    kind: revisionTagKind,
+    metadata: { name },
+    spec: {
+      revision,
+      ...(operatorClass === 'default' ? {} : { operatorClass }),
+      ...(enableNamespacesByDefault ? { enableNamespacesByDefault } : {}),
+    },
+  };
 }

@@ -9,18 +9,15 @@ import { tellHealth } from '../report/tell-health.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';
-import { tagActionCommand } from './tag-action.ts';
+import { tagActionCommand, tagWatchCommand } from './tag-rollout.ts';
 import { tagSetCommand } from './tag-set.ts';
-import { tagWatchCommand } from './tag-watch.ts';
-import { briefTagManifest, tagManifest } from './tag-manifest.ts';
+import { briefTagManifest, tagManifest } from './plan-tag.ts';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { checkRights } from '../kill-switch/check-rights.ts';
-import { noSuchTag } from './find-tag.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
-import { agrees, tagRights } from './precautions.ts';
-import { deleteTag } from './write-tag.ts';
+import { agrees, checkRights, tagRights } from '../precautions.ts';
+import { deleteTag, noSuchTag } from './stored-tag.ts';
 import { type Installation, readInstallation } from '../usage/installation.ts';
 
 /** `injector tag remove`: asks for confirmation while the tag has followers. */

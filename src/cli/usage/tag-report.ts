@@ -1,6 +1,6 @@
 import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { plural } from '../report/write-report.ts';
-import { restartsOf } from '../rollout/restart-lines.ts';
+import { restartsOf } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { staleSince } from './operator-health.ts';

@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { isDeepStrictEqual } from 'node:util';
+import { type Command, Option } from 'commander';
 import { commandLine } from '../../api/command-line.ts';
+import { jsonText } from '../../api/printable-text.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutAction, RolloutVerb } from '../../api/revision-tag/rollout-action.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
-import { findTag, readTag } from './find-tag.ts';
-import { annotateTag } from './write-tag.ts';
-import type { Terminal } from '../terminal.ts';
-import { afterRollback, isObserved, rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { checkRights } from '../precautions.ts';
+import { drawRollout } from '../rollout/draw-rollout.ts';
+import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
+import { afterRollback, isObserved, rolloutEnd, rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { readinessOf } from '../usage/readiness.ts';
+import { annotateTag, findTag, readTag } from './stored-tag.ts';
 
 interface ActionOptions extends ClusterOptions {
   /** How long to wait, in seconds; 0 does not wait. */
@@ -28,7 +33,7 @@ const described: Record<RolloutVerb, string> = {
 };
 
 /** How often to read the status while waiting for the answer, in milliseconds. */
-const interval = 200;
+const answerInterval = 200;
 
 /** `injector tag promote|abort|resume|retry`: requests an action and waits for the answer. */
 export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command {
@@ -94,7 +99,7 @@ async function answerTo(
     if (tag === undefined) return { message: 'the tag was deleted' };
     const answer = tag.status?.rollout?.action;
     if (answer?.nonce === nonce && answer.verb === verb) return answer;
-    await sleep(interval);
+    await sleep(answerInterval);
     if (performance.now() >= deadline) return { message: unanswered(tag) };
   }
 }
@@ -103,4 +108,109 @@ function unanswered(tag: RevisionTag): string {
   const { ready, reason, message } = readinessOf(tag);
   const state = ready ? '' : ` (${reason}: ${message})`;
   return `no operator has answered in time${state}: check that an operator of operatorClass ${tag.spec.operatorClass} is running. The request remains and is carried out later`;
+}
+
+interface WatchOptions extends ClusterOptions {
+  readonly output: 'text' | 'json';
+}
+
+/** How often `tag watch` reads the tag, in milliseconds. */
+const watchInterval = 500;
+/** How long to retry when the API server does not answer, in milliseconds. */
+const patience = 60_000;
+
+/** `injector tag watch`: exit status 3 after a rollback or stopped restarts, otherwise 0. */
+export function tagWatchCommand(terminal: Terminal): Command {
+  return clusterCommand(
+    'watch',
+    'show a rollout until it is promoted, and restarts until they are complete; exit status 3 if the rollout is rolled back or restarts stop',
+  )
+    .argument('<tag>', 'the tag')
+    .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
+    .action((name: string, { output, ...options }: WatchOptions) =>
+      withCluster(options, async (client) => {
+        const abort = new AbortController();
+        const stop = terminal.onInterrupt(() => abort.abort());
+        try {
+          await watchTag(client, name, terminal, output, abort.signal);
+        } finally {
+          stop();
+        }
+      }),
+    );
+}
+
+/** @param signal ends the command without a failure */
+async function watchTag(
+  client: ApiClient,
+  name: string,
+  terminal: Terminal,
+  output: WatchOptions['output'],
+  signal: AbortSignal,
+): Promise<void> {
+  const show = createPrinter(output, terminal);
+  let tag = await findTag(client, name);
+  if (tag.spec.strategy?.canary === undefined && !wantsRestarts(tag) && rolloutUnderWay(tag) === undefined) {
+    const message = `tag ${name} moves immediately, because it has no canary strategy (spec.strategy.canary), and restarts no workloads (spec.strategy.restart); \`injector tag list\` shows its revision`;
+    throw new Error(message);
+  }
+  let wasUnderWay = false;
+  while (!signal.aborted) {
+    show(tag);
+    wasUnderWay ||= rolloutUnderWay(tag) !== undefined;
+    const end = rolloutEnd(tag, wasUnderWay);
+    if (end !== undefined) {
+      if (!end.isSuccess) terminal.setExitCode(exitCodes.negative);
+      return;
+    }
+    await sleep(watchInterval, undefined, { signal }).catch(() => undefined);
+    tag = (await readAgain(client, name, terminal, signal)) ?? tag;
+  }
+}
+
+/** Reads the tag. Retries if the API server does not answer. Returns undefined if interrupted. */
+async function readAgain(
+  client: ApiClient,
+  name: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<RevisionTag | undefined> {
+  const end = performance.now() + patience;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      const tag = await readTag(client, name);
+      if (tag === undefined)
+        throw new Error(`RevisionTag ${name}: it was deleted; \`injector tag set\` creates it again`);
+      return tag;
+    } catch (error) {
+      const isTransient = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
+      if (!isTransient || performance.now() >= end) throw error;
+      if (isFirst)
+        terminal.error(`the API server does not answer (${error.message}): retrying for ${patience / 1000} s`);
+      await sleep(watchInterval, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+/** Returns a function that prints each change of a tag, or redraws the screen. */
+function createPrinter(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
+  let drawn: readonly string[] = [];
+  let before: unknown;
+  return (tag) => {
+    const screen = terminal.screen();
+    const now = new Date();
+    if (output === 'text' && screen !== undefined) {
+      const lines = drawRollout(tag, screen, now);
+      if (isDeepStrictEqual(lines, drawn)) return;
+      terminal.redraw(drawn.length, lines);
+      drawn = lines;
+      return;
+    }
+    const after = output === 'json' ? rolloutRecord(tag) : rolloutLine(tag);
+    if (isDeepStrictEqual(before, after)) return;
+    before = after;
+    const time = now.toISOString();
+    terminal.out(typeof after === 'string' ? `${time} ${after}` : jsonText({ time, ...after }));
+  };
 }

@@ -1,17 +1,39 @@
-import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
-import { apiVersion } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { type RevisionTag, revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
+import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict } from '../../kube/api-error.ts';
+import { revisionTags } from '../../operator/cluster-view.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { inUseRefusal } from '../operator/in-use.ts';
-import { briefTagManifest } from './tag-manifest.ts';
-import { revisionTags } from '../../operator/cluster-view.ts';
+import { UsageError } from '../terminal.ts';
+import { briefTagManifest } from './plan-tag.ts';
 
 const options = { fieldManager: commandLineManager };
 /** The maximum number of attempts to write, if status updates of the operator conflict. */
 const attempts = 5;
+
+/** Reads a tag. Returns undefined if the tag does not exist. */
+export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
+  const found = await client.find(revisionTags, name);
+  return found && parseRevisionTag(found);
+}
+
+/** Reads a tag. @throws UsageError listing the existing tags */
+export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name: string): Promise<RevisionTag> {
+  const tag = await readTag(client, name);
+  if (tag !== undefined) return tag;
+  const { items } = await client.listAll(revisionTags);
+  throw noSuchTag(name, items);
+}
+
+/** Returns the error for an unknown tag. */
+export function noSuchTag(name: string, tags: readonly { readonly metadata: { name?: string } }[]): Error {
+  const known = tags.map(({ metadata }) => metadata.name ?? '');
+  return new UsageError(`there is no tag ${name}; ${namesThere(name, known)}; \`injector tag set\` creates a tag`);
+}
 
 /** Creates or moves a tag by one request. @throws Error when another client has changed it */
 export async function writeTag(
@@ -30,7 +52,7 @@ export async function writeTag(
   const isFlagChanged = enableNamespacesByDefault !== before.spec.enableNamespacesByDefault;
   const spec = { revision, ...(isFlagChanged ? { enableNamespacesByDefault } : {}) };
   return writeIfUnchanged(client, before, (resourceVersion) =>
-    client.patch(target(before.metadata.name), 'merge', { metadata: { resourceVersion }, spec }, options),
+    client.patch(before, 'merge', { metadata: { resourceVersion }, spec }, options),
   );
 }
 
@@ -41,7 +63,7 @@ export async function annotateTag(
   annotations: Readonly<Record<string, string>>,
 ): Promise<void> {
   await writeIfUnchanged(client, tag, (resourceVersion) =>
-    client.patch(target(tag.metadata.name), 'merge', { metadata: { annotations, resourceVersion } }, options),
+    client.patch(tag, 'merge', { metadata: { annotations, resourceVersion } }, options),
   );
 }
 
@@ -55,16 +77,16 @@ export async function deleteTag(
   tag: RevisionTag,
   isUsed: boolean,
 ): Promise<void> {
-  const { name, uid, annotations } = tag.metadata;
+  const { uid, annotations } = tag.metadata;
   const annotate = (value: string | null, resourceVersion?: string): Promise<KubernetesObject> => {
     const metadata = { annotations: { [forceDeleteAnnotation]: value }, resourceVersion };
-    return client.patch(target(name), 'merge', { metadata }, options);
+    return client.patch(tag, 'merge', { metadata }, options);
   };
   const previous = annotations?.[forceDeleteAnnotation];
   const needsAnnotation = !isDeletionForced(tag) && (isUsed || inUseRefusal(tag, []) !== undefined);
   if (needsAnnotation) await writeIfUnchanged(client, tag, (resourceVersion) => annotate('true', resourceVersion));
   try {
-    await writeIfUnchanged(client, tag, (resourceVersion) => client.delete(target(name), { uid, resourceVersion }));
+    await writeIfUnchanged(client, tag, (resourceVersion) => client.delete(tag, { uid, resourceVersion }));
   } catch (error) {
     // A later deletion must be confirmed again.
     if (needsAnnotation) await annotate(previous ?? null);
@@ -89,15 +111,7 @@ async function writeIfUnchanged<Result>(
   }
 }
 
-function target(name: string): { apiVersion: string; kind: string; metadata: { name: string } } {
-  return { apiVersion, kind: revisionTagKind, metadata: { name } };
-}
-
 function concurrentChange(name: string, cause?: unknown): Error {
-  return new Error(
-    `RevisionTag ${name}: another client has just changed the tag, so nothing was written: check the tag and try again`,
-    {
-      cause,
-    },
-  );
+  const message = `RevisionTag ${name}: another client has just changed the tag, so nothing was written: check the tag and try again`;
+  return new Error(message, { cause });
 }

@@ -11,7 +11,7 @@ import {
   rolloutTag,
   strategy,
 } from '../testdata/rollout-tag.ts';
-import { rolloutEnd } from './rollout-end.ts';
+import { rolloutEnd } from './rollout-standing.ts';
 
 describe('rolloutEnd', () => {
   const asked = (value: string) => ({ metadata: { annotations: { [rolloutActionAnnotation]: value } } });
