@@ -6,7 +6,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import { surroundingsOf, type Facts } from './facts.ts';
-import { type Cause, causesOf } from './causes.ts';
+import { type Cause, causesOf } from './check-report.ts';
 
 type Status = NonNullable<InjectorConfig['status']>;
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { apiVersionOf, knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
@@ -65,7 +65,7 @@ export async function findSubjects(
     await existing(client, namespaces, name);
     return [plainSubject(name), ...(await subjectsIn(client, name))];
   }
-  const object = typed(await existing(client, resource, name, namespace), resource);
+  const object = await existing(client, resource, name, namespace);
   const subject = resource === pods ? await storedPod(client, object) : subjectOf(object, namespace);
   return subject === undefined ? [] : [subject];
 }
@@ -90,13 +90,9 @@ async function existing(
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {
   const [, , ...workloads] = types.map(([, resource]) => resource);
-  const lists = await Promise.all(
-    [...workloads, pods].map(async (resource) => {
-      const { items } = await client.listAll(resource, { namespace });
-      return items.map((object) => typed(object, resource));
-    }),
-  );
-  return lists.flat().flatMap((object) => {
+  const lists = await Promise.all([...workloads, pods].map((resource) => client.listAll(resource, { namespace })));
+  const objects = lists.flatMap(({ items }) => items);
+  return objects.flatMap((object) => {
     const subject = controllerOf(object.metadata) === undefined ? subjectOf(object, namespace) : undefined;
     if (subject === undefined) return [];
     return [object.kind === 'Pod' ? { ...subject, stored: object } : subject];
@@ -112,16 +108,11 @@ async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObje
   const resource = owner && knownKind(owner.apiVersion, owner.kind);
   if (owner === undefined || resource === undefined) return { ...own, stored };
   const controller = await client.find(resource, owner.name, { namespace });
-  const made = controller && subjectOf(typed(controller, resource), namespace);
+  const made = controller && subjectOf(controller, namespace);
   if (made === undefined) {
     const notes = [`${owner.kind} ${owner.name}, which created the pod, does not exist: the stored pod is checked`];
     return { ...own, stored, notes };
   }
   const notes = [`checked as a new pod of ${owner.kind} ${owner.name}`];
   return { ...made, kind: 'Pod', name, stored, notes };
-}
-
-/** Adds apiVersion and kind, which the items of a list do not have. */
-function typed(object: KubernetesObject, resource: ResourceKind): KubernetesObject {
-  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

@@ -6,7 +6,7 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { apiVersionOf, type ResourceKind } from '../../kube/resource-kinds.ts';
+import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
@@ -97,7 +97,7 @@ async function listIfAllowed<T>(
   }
   for (const object of objects) {
     try {
-      items.push(parse({ ...object, apiVersion: apiVersionOf(resource), kind }));
+      items.push(parse(object));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       notes.push(`${kind} ${object.metadata.name ?? ''} is invalid for this version: ${error.message}`);

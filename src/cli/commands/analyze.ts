@@ -9,17 +9,16 @@ import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
-import { type Cause, causesOf, whyWithoutWebhook } from '../check/causes.ts';
-import { type CheckReport, changeInWords } from '../check/check-report.ts';
+import { type Cause, causesOf, changeInWords, type CheckReport, whyWithoutWebhook } from '../check/check-report.ts';
 import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
-import { tellHealth } from '../report/tell-health.ts';
 import { oneLine, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
+import { tellHealth } from '../usage/operator-health.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** A problem, and a command that solves or explains it. */

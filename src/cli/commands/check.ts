@@ -10,8 +10,8 @@ import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-f
 import { type Subject, subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
-import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
+import { tellHealth } from '../usage/operator-health.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';

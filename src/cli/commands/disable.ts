@@ -2,12 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ApiError, ignoreNotFound } from '../../kube/api-error.ts';
+import { ApiError, messageOf } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
-import { messageOf } from '../files.ts';
-import { type SwitchChange, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
-import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
-import { switchTargets } from '../kill-switch/switch-targets.ts';
+import { attempt, releaseHeldPods, type SwitchChange, withdraw } from '../kill-switch/release-held-pods.ts';
+import { onCluster, switchCommand, type SwitchOptions, switchTargets } from '../kill-switch/switch-targets.ts';
 import { checkRights } from '../precautions.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -75,21 +73,6 @@ async function pause(client: ApiClient, config: KubernetesObject, isDryRun: bool
   if (isDryRun) return { line: `${what}: would be paused` };
   const how = { fieldManager: commandLineManager };
   return attempt(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
-}
-
-export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
-  const what = `MutatingWebhookConfiguration ${webhook.metadata.name ?? ''}`;
-  if (isDryRun) return { line: `${what}: would be deleted` };
-  return attempt(what, 'deleted', () => client.delete(webhook).catch(ignoreNotFound));
-}
-
-async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<SwitchChange> {
-  try {
-    await act();
-    return { line: `${what}: ${done}` };
-  } catch (error) {
-    return { line: `${what}: not ${done}: ${messageOf(error)}`, failed: true };
-  }
 }
 
 /** Deletes webhooks that an operator restored before it read spec.paused. */

@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { tagWebhookConfiguration } from '../../api/names.ts';
 import { commandLineManager } from '../cluster-options.ts';
-import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
-import { storedRevision, switchTargets } from '../kill-switch/switch-targets.ts';
+import {
+  onCluster,
+  storedRevision,
+  switchCommand,
+  type SwitchOptions,
+  switchTargets,
+} from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { checkRights } from '../precautions.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
@@ -18,6 +23,7 @@ import {
   staleSince,
 } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
+import { type Readiness, readinessOf } from '../usage/readiness.ts';
 
 interface EnableOptions extends SwitchOptions {
   /** How long to wait, in seconds; 0 does not wait. */
@@ -102,7 +108,7 @@ async function untilReady(
     const there = [...(await listWhereKnown(client, injectorConfigs)), ...(await listWhereKnown(client, revisionTags))];
     for (const [name, generation] of waiting) {
       const found = there.find((object) => nameOf(object) === name);
-      if (found === undefined || readiness(found, generation)?.status !== 'True' || !(await isCurrent(found))) continue;
+      if (found === undefined || !readinessAt(found, generation).ready || !(await isCurrent(found))) continue;
       waiting.delete(name);
       terminal.out(`${name}: ${expectedCondition(found)}`);
     }
@@ -113,7 +119,7 @@ async function untilReady(
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
         const type = found === undefined ? 'Ready' : expectedCondition(found);
-        terminal.out(`${name}: not ${type} after ${seconds} s: ${reason(found, generation)}`);
+        terminal.out(`${name}: not ${type} after ${seconds} s: ${whyNotReady(found, generation)}`);
       }
       return false;
     }
@@ -135,20 +141,13 @@ function expectedCondition({ kind }: KubernetesObject): string {
   return kind === 'RevisionTag' ? 'WebhookReady' : 'Ready';
 }
 
-function readiness(object: KubernetesObject, generation: number): Condition | undefined {
-  const { conditions = [], observedGeneration = 0 } = (object.status ?? {}) as {
-    conditions?: Condition[];
-    observedGeneration?: number;
-  };
-  return observedGeneration < generation
-    ? undefined
-    : conditions.find(({ type }) => type === expectedCondition(object));
+function readinessAt(object: KubernetesObject, generation: number): Readiness {
+  const status = object.status as Parameters<typeof readinessOf>[0]['status'];
+  return readinessOf({ metadata: { generation }, status }, undefined, expectedCondition(object));
 }
 
-function reason(config: KubernetesObject | undefined, generation: number): string {
-  if (config === undefined) return 'it was deleted';
-  const ready = readiness(config, generation);
-  return ready === undefined
-    ? 'no operator has reconciled the current spec; check that the operator is running'
-    : `${ready.reason}: ${ready.message}`;
+function whyNotReady(object: KubernetesObject | undefined, generation: number): string {
+  if (object === undefined) return 'it was deleted';
+  const { reason, message } = readinessAt(object, generation);
+  return reason === 'NotLookedAt' ? message : `${reason}: ${message}`;
 }

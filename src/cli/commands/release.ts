@@ -5,8 +5,7 @@ import { ignoreNotFound } from '../../kube/api-error.ts';
 import { mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { poll } from '../install/until-available.ts';
 import { type SwitchChange, listHoldPolicies, releaseHeldPods } from '../kill-switch/release-held-pods.ts';
-import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
-import { switchTargets } from '../kill-switch/switch-targets.ts';
+import { onCluster, switchCommand, type SwitchOptions, switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface ReleaseOptions extends SwitchOptions {

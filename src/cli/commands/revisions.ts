@@ -1,4 +1,10 @@
 import type { Command } from 'commander';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { labelNames, managedBy } from '../../api/names.ts';
+import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
+import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
 import {
   formatNames,
@@ -8,11 +14,12 @@ import {
   outputOption,
   writeReport,
 } from '../report/write-report.ts';
-import { tellHealth } from '../report/tell-health.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import type { Terminal } from '../terminal.ts';
-import { readClusterUsage } from '../usage/read-usage.ts';
-import { formatReadiness } from '../usage/readiness.ts';
-import { revisionReports, type RevisionReport } from '../usage/revision-report.ts';
+import { configOfTag, type Installation, namespacesNaming } from '../usage/installation.ts';
+import { staleSince, tellHealth } from '../usage/operator-health.ts';
+import { noCounts, readClusterUsage, type UsageReport } from '../usage/read-usage.ts';
+import { formatReadiness, type Readiness, readinessOf } from '../usage/readiness.ts';
 
 /** `injector revisions`: lists all injectors of the cluster and their users. */
 export function revisionsCommand(terminal: Terminal): Command {
@@ -47,4 +54,80 @@ function rowOf(report: RevisionReport, now: number): string[] {
     pods === undefined ? '-' : formatPodCounts(pods),
     formatUntil(report.certificateExpires, now),
   ];
+}
+
+/** An injector of the cluster, as `injector revisions` lists it. */
+export interface RevisionReport extends Partial<Readiness> {
+  readonly revision: string;
+  /** The InjectorConfig, or another product's MutatingWebhookConfiguration. */
+  readonly name: string;
+  /** Whether this is another product's injector, which was found by its webhooks. */
+  readonly foreign: boolean;
+  /** The hash of the published configuration, 8 hex digits. */
+  readonly hash?: string;
+  /** The tags that point to the revision. */
+  readonly tags: readonly string[];
+  /** The namespaces whose labels name the revision or one of these tags. */
+  readonly namespaces: readonly string[];
+  readonly pods?: PodCounts;
+  /** RFC 3339 in UTC. */
+  readonly certificateExpires?: string;
+}
+
+/** Returns our revisions sorted by name, then the revisions of other products. */
+export function revisionReports(installation: Installation, usage: UsageReport): RevisionReport[] {
+  const byName = [...installation.configs].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+  return [...byName.map((config) => ownRevision(config, installation, usage)), ...foreignRevisions(installation)];
+}
+
+function ownRevision(config: InjectorConfig, installation: Installation, usage: UsageReport): RevisionReport {
+  const { name } = config.metadata;
+  const revision = revisionOf(config);
+  const tags = installation.tags
+    .filter((tag) => configOfTag(installation, tag) === config || rolloutUnderWay(tag)?.canary.injectorConfig === name)
+    .map(({ metadata }) => metadata.name)
+    .sort();
+  const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);
+  const names = new Set([...(isTag && revision === defaultRevision ? [] : [revision]), ...tags]);
+  const { keys } = config.spec.webhook;
+  const { hash } = config.status?.config ?? {};
+  const { notAfter } = config.status?.certificate ?? {};
+  return {
+    revision,
+    name,
+    foreign: false,
+    ...readinessOf(config, staleSince(installation.health, config.spec.operatorClass)),
+    ...(hash === undefined ? {} : { hash }),
+    tags,
+    namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),
+    pods: usage.injectorConfigs.get(name) ?? noCounts,
+    ...(notAfter === undefined ? {} : { certificateExpires: notAfter }),
+  };
+}
+
+/** Returns Istio's injectors. Their tags are separate webhook configurations. */
+function foreignRevisions(installation: Installation): RevisionReport[] {
+  const istios = installation.configurations.filter(isIstios);
+  const labelOf = ({ metadata }: KubernetesObject, label: string): string | undefined => metadata.labels?.[label];
+  return istios
+    .filter((each) => labelOf(each, 'istio.io/tag') === undefined)
+    .map((each) => {
+      const revision = labelOf(each, 'istio.io/rev') ?? defaultRevision;
+      const tags = istios.flatMap((other) =>
+        labelOf(other, 'istio.io/rev') === revision ? (labelOf(other, 'istio.io/tag') ?? []) : [],
+      );
+      return {
+        revision,
+        name: each.metadata.name ?? '',
+        foreign: true,
+        tags: tags.sort(),
+        namespaces: [revision, ...tags].flatMap((name) => namespacesNaming(installation, istioKeys, name)).sort(),
+      };
+    });
+}
+
+function isIstios({ metadata, webhooks }: KubernetesObject): boolean {
+  const all = Array.isArray(webhooks) ? (webhooks as { name?: string }[]) : [];
+  const isOurs = metadata.labels?.[labelNames.managedBy] === managedBy;
+  return !isOurs && all.some(({ name }) => name?.endsWith('sidecar-injector.istio.io') === true);
 }

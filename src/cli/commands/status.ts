@@ -11,12 +11,11 @@ import {
   writeData,
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
-import { tellHealth } from '../report/tell-health.ts';
 import { type Installation, readInstallation, requireNamespace } from '../usage/installation.ts';
-import { readUsage } from '../usage/read-usage.ts';
+import { tellHealth } from '../usage/operator-health.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
-import { noCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
+import { noCounts, readUsage, type UsageReport, type WorkloadUsage } from '../usage/read-usage.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;

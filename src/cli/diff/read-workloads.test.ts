@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { apiVersionOf } from '../../kube/resource-kinds.ts';
 import { readWorkloads, replicasOf } from './read-workloads.ts';
 
 type Part = Readonly<Record<string, unknown>>;
@@ -28,7 +29,8 @@ function cluster(objects: readonly KubernetesObject[], forbidden?: string): Pick
       assert.ok(limit !== undefined && limit <= 500, 'a list is read page by page');
       if (resource.kind === forbidden)
         return Promise.reject(new ApiError({ code: 403, reason: 'Forbidden', message: 'no' }));
-      const items = objects.filter(({ kind }) => kind === resource.kind);
+      const own = objects.filter(({ kind }) => kind === resource.kind);
+      const items = own.map((each) => ({ ...each, apiVersion: apiVersionOf(resource) }));
       const at = Number(token);
       const next = at + 1 < items.length ? { continue: String(at + 1) } : {};
       return Promise.resolve({ items: items.slice(at, at + 1), resourceVersion: '1', ...next }) as never;

@@ -3,10 +3,11 @@ import { injectedByOf } from '../../explain/stored-pod.ts';
 import { without } from '../../inject/pod/without.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
 import { pods } from '../../operator/cluster-view.ts';
 import { type RolloutWorkload, workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { controllerOf, type Subject, subjectOf } from '../check/subject.ts';
+import { forEachItem } from '../usage/installation.ts';
 
 /** A workload, with one of its live pods, and the pod of its template if it has one. */
 export interface DiffWorkload extends RolloutWorkload {
@@ -46,8 +47,10 @@ export async function readWorkloads(
   const found = new Map<string, DiffWorkload>();
   const entries = new Set<string>();
   const notes: string[] = [];
+  // A page of pods is 1 to 2 MB of JSON.
+  const pages = { namespace, limit: 100 };
   let count = 0;
-  await forEachItem(client, pods, namespace, (pod) => {
+  await forEachItem(client, pods, pages, (pod) => {
     count += 1;
     if (count % 500 === 0) progress(`${count} pods read`);
     if (hasEnded(pod)) return;
@@ -62,8 +65,7 @@ export async function readWorkloads(
   for (const resource of templateKinds) {
     const { kind } = resource;
     try {
-      await forEachItem(client, resource, namespace, (item) => {
-        const object = { ...item, apiVersion: apiVersionOf(resource), kind };
+      await forEachItem(client, resource, pages, (object) => {
         const { namespace: own = '', name = '' } = object.metadata;
         const key = workloadKey({ namespace: own, kind, name });
         const known = found.get(key);
@@ -78,23 +80,6 @@ export async function readWorkloads(
     }
   }
   return { workloads: [...found.values()], entries, notes };
-}
-
-/** A page of pods is 1 to 2 MB of JSON. */
-const pageSize = 100;
-
-async function forEachItem(
-  client: Pick<ApiClient, 'list'>,
-  resource: ResourceKind,
-  namespace: string | undefined,
-  visit: (item: KubernetesObject) => void,
-): Promise<void> {
-  let token: string | undefined;
-  do {
-    const page = await client.list(resource, { namespace, limit: pageSize, continue: token });
-    page.items.forEach(visit);
-    token = page.continue;
-  } while (token !== undefined);
 }
 
 function hasEnded({ metadata, status }: KubernetesObject): boolean {

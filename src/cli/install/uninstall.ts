@@ -3,7 +3,7 @@ import { customResourceDefinitions } from '../../api/crd.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { finalizer, forceDeleteAnnotation, labelNames, leaderLeaseName, managedBy } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
+import { ignoreNotFound } from '../../kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
@@ -120,9 +120,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
     (await Promise.all(all.map((kind) => listWhereKnown(client, kind, labelSelector)))).flat().filter(isSelected);
   const remove = async (objects: readonly KubernetesObject[]): Promise<void> => {
     for (const object of objects) {
-      await client.delete(object).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      await client.delete(object).catch(ignoreNotFound);
       terminal.out(`${releaseName(object)}: deleted`);
     }
   };

@@ -3,11 +3,10 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { gateOf, gatePrefix, labelNames, managedBy } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { pendingPod, pendingSelector } from '../../holding/pending-pod.ts';
-import { ignoreNotFound, isConflict, isNotFound } from '../../kube/api-error.ts';
+import { ignoreNotFound, isConflict, isNotFound, messageOf } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import { policyVersions } from '../../manifests/hold-objects.ts';
 import { pods } from '../../operator/cluster-view.ts';
-import { messageOf } from '../files.ts';
 import { plural } from '../report/write-report.ts';
 import { listWhereKnown } from '../usage/installation.ts';
 
@@ -57,21 +56,27 @@ export async function releaseHeldPods(
   const deleted = keepsPolicies ? [] : [...bindings, ...policies];
   const held = (await heldPods(client, isReleased)).length;
   if (deleted.length + held === 0 && !wereDeleted) return [];
-  if (isDryRun) {
-    const lines = deleted.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}: would be deleted`);
-    return [...lines, `${plural(held, 'held pod')}: would be released`].map((line) => ({ line }));
-  }
   const changes: SwitchChange[] = [];
-  for (const object of deleted) {
-    const what = `${object.kind} ${object.metadata.name ?? ''}`;
-    try {
-      await client.delete(object).catch(ignoreNotFound);
-      changes.push({ line: `${what}: deleted` });
-    } catch (error) {
-      changes.push({ line: `${what}: not deleted: ${messageOf(error)}`, failed: true });
-    }
-  }
+  for (const object of deleted) changes.push(await withdraw(client, object, isDryRun));
+  if (isDryRun) return [...changes, { line: `${plural(held, 'held pod')}: would be released` }];
   return [...changes, ...(await releaseAll(client, isReleased))];
+}
+
+/** Deletes an object, or says that it would be deleted. */
+export async function withdraw(client: ApiClient, object: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
+  const what = `${object.kind} ${object.metadata.name ?? ''}`;
+  if (isDryRun) return { line: `${what}: would be deleted` };
+  return attempt(what, 'deleted', () => client.delete(object).catch(ignoreNotFound));
+}
+
+/** Makes a change, and describes its result. */
+export async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<SwitchChange> {
+  try {
+    await act();
+    return { line: `${what}: ${done}` };
+  } catch (error) {
+    return { line: `${what}: not ${done}: ${messageOf(error)}`, failed: true };
+  }
 }
 
 /** Removes the gates from pods, until no more pods appear. */

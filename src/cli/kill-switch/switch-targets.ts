@@ -1,9 +1,11 @@
+import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, objectNames, tagWebhookConfiguration, pathProbeName } from '../../api/names.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { routeOf } from '../../routing/route.ts';
-import { UsageError } from '../terminal.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { listWhereKnown } from '../usage/installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
@@ -12,6 +14,29 @@ import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-web
 export interface SwitchSelection {
   readonly revision?: readonly string[];
   readonly all?: true;
+}
+
+/** The options of `disable` and `enable`. */
+export interface SwitchOptions extends SwitchSelection, ClusterOptions {
+  readonly dryRun?: true;
+}
+
+export function switchCommand(name: string, description: string): Command {
+  return clusterCommand(name, description)
+    .option('-r, --revision <name...>', 'the revisions to select')
+    .option('--all', 'all injectors of the cluster')
+    .option('--dry-run', 'print the changes without making them');
+}
+
+/** Checks the options and runs the command; exit status 1 if a change failed. */
+export async function onCluster<Options extends SwitchOptions>(
+  options: Options,
+  terminal: Terminal,
+  act: (client: ApiClient, options: Options, terminal: Terminal) => Promise<boolean>,
+): Promise<void> {
+  checkSelection(options);
+  const isDone = await withCluster(options, (client) => act(client, options, terminal));
+  if (!isDone) terminal.setExitCode(exitCodes.failure);
 }
 
 /** The selected objects of a cluster. */

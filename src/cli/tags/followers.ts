@@ -1,5 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { pods as podKind } from '../../operator/cluster-view.ts';
 import { traitsOf } from '../../operator/usage/pod-traits.ts';
 import { formatNames, plural } from '../report/write-report.ts';
 import {
@@ -8,7 +9,7 @@ import {
   namedByNamespace,
   namedByPod,
   namespacesNaming,
-  forEachPod,
+  forEachItem,
 } from '../usage/installation.ts';
 
 /** The namespaces and pods that select a tag by labels, injected or not. */
@@ -36,7 +37,7 @@ export async function readFollowers(
   };
   const pods: string[] = [];
   let namespacePods = 0;
-  await forEachPod(client, undefined, (pod) => {
+  await forEachItem(client, podKind, {}, (pod) => {
     const traits = traitsOf(pod, relevant);
     const namespace = installation.namespaces.get(pod.metadata.namespace ?? '') ?? {};
     if (traits === undefined || namedByPod(keys, namespace, traits.labels) !== name) return;

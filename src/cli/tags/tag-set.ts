@@ -203,7 +203,7 @@ function hasBegun(tag: RevisionTag, generation: number): boolean {
 function whyNotPublished({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
   const { ready, reason, message } = readinessOf({
     metadata: { generation: Math.max(generation, metadata.generation ?? 0) },
-    ...(status === undefined ? {} : { status }),
+    status,
   });
   if (ready && status?.stableRevision === spec.revision) return undefined;
   return `${reason}: ${message}`;

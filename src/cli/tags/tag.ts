@@ -5,7 +5,7 @@ import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { Terminal } from '../terminal.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { formatNames, formatPodCounts, type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
-import { tellHealth } from '../report/tell-health.ts';
+import { tellHealth } from '../usage/operator-health.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';

@@ -11,14 +11,9 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
+import type { ListOptions } from '../../kube/request-options.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
-import {
-  injectorConfigs,
-  mutatingWebhooks,
-  namespaces as namespaceKind,
-  pods,
-  revisionTags,
-} from '../../operator/cluster-view.ts';
+import * as kinds from '../../operator/cluster-view.ts';
 
 type FamilyKeys = Omit<WebhookKeys, 'status'>;
 
@@ -106,10 +101,10 @@ export function requireNamespace(name: string | undefined, { namespaces }: Pick<
 /** Reads the revisions and tags of a cluster. */
 export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Promise<Installation> {
   const [configs, tags, { items: configurations }, { items: namespaces }] = await Promise.all([
-    listWhereKnown(client, injectorConfigs),
-    listWhereKnown(client, revisionTags),
-    client.listAll(mutatingWebhooks),
-    client.listAll(namespaceKind),
+    listWhereKnown(client, kinds.injectorConfigs),
+    listWhereKnown(client, kinds.revisionTags),
+    client.listAll(kinds.mutatingWebhooks),
+    client.listAll(kinds.namespaces),
   ]);
   const parsed = {
     configs: configs.map((object) => parseInjectorConfig(object)),
@@ -124,16 +119,17 @@ export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Prom
   };
 }
 
-/** Visits pods page by page. */
-export async function forEachPod(
+/** Visits the objects of a collection page by page, so that not all of them are in memory. */
+export async function forEachItem(
   client: Pick<ApiClient, 'list'>,
-  namespace: string | undefined,
-  visit: (pod: KubernetesObject) => void,
+  resource: ResourceKind,
+  { namespace, limit = 500 }: Pick<ListOptions, 'namespace' | 'limit'>,
+  visit: (item: KubernetesObject) => void,
 ): Promise<void> {
   let token: string | undefined;
   do {
-    const page = await client.list(pods, { namespace, limit: 500, continue: token });
-    for (const pod of page.items) visit(pod);
+    const page = await client.list(resource, { namespace, limit, continue: token });
+    page.items.forEach(visit);
     token = page.continue;
   } while (token !== undefined);
 }

@@ -5,7 +5,8 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { leases } from '../../operator/cluster-view.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
-import { formatUntil, plural } from '../report/write-report.ts';
+import { formatUntil, type OutputFormat, plural } from '../report/write-report.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 
 type Lease = KubernetesObject & {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
@@ -152,4 +153,12 @@ function leaderText(leader: ProcessHealth | undefined, now: number): string {
   if (leader === undefined) return 'no leader yet';
   if (leader.isLive) return `${leader.name} is the leader; status as of ${formatUntil(leader.last, now)}`;
   return `no leader since ${leader.last ?? 'an unknown time'}: statuses may be outdated`;
+}
+
+/** Prints the health before a table. In other formats, prints only problems, as errors. */
+export function tellHealth(terminal: Terminal, format: OutputFormat, health: OperatorHealth): void {
+  const lines = healthLines(health);
+  if (format === 'table' && lines.length > 0) terminal.out([...lines, '']);
+  else if (!isAlive(health)) terminal.error(lines);
+  if (!isAlive(health)) terminal.setExitCode(exitCodes.failure);
 }

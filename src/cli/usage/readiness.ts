@@ -3,7 +3,7 @@ import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 
 interface Observed {
   readonly metadata: { readonly generation?: number };
-  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] } | undefined;
 }
 
 /** The readiness of an object, from its conditions. */
@@ -15,14 +15,17 @@ export interface Readiness {
   readonly unknownSince?: string | null;
 }
 
-/** Returns the Ready condition of the current spec. @param stale set if no leader is live */
-export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
+/**
+ * Returns the condition of the current spec.
+ * @param stale set if no leader is live
+ */
+export function readinessOf({ metadata, status }: Observed, stale?: Stale, type = 'Ready'): Readiness {
   if (stale !== undefined) {
     const when = stale.since === undefined ? 'there is no leader' : `no leader since ${stale.since}`;
     const message = `${when}: start the operator; until then the state is unknown`;
     return { ready: false, reason: 'Unknown', message, unknownSince: stale.since ?? null };
   }
-  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
+  const condition = status?.conditions?.find((each) => each.type === type);
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   const unseen = 'no operator has reconciled the current spec; check that the operator is running';
   if (condition === undefined || !isSeen) return { ready: false, reason: 'NotLookedAt', message: unseen };

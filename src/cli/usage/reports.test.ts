@@ -5,9 +5,9 @@ import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { Installation } from './installation.ts';
 import { readinessOf } from './readiness.ts';
-import { revisionReports } from './revision-report.ts';
+import { revisionReports } from '../commands/revisions.ts';
 import { tagReports } from './tag-report.ts';
-import type { UsageReport } from './usage-report.ts';
+import type { UsageReport } from './read-usage.ts';
 
 const counts = { current: 1, stale: 2, missing: 3 };
 const none = { current: 0, stale: 0, missing: 0 };

@@ -6,7 +6,7 @@ import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './i
 import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
-import { noCounts, type UsageReport } from './usage-report.ts';
+import { noCounts, type UsageReport } from './read-usage.ts';
 
 /** A tag, as `injector tag list` shows it. */
 export interface TagReport extends Readiness, TagStanding {

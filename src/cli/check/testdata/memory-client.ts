@@ -38,7 +38,6 @@ export class MemoryClient {
     return found;
   }
 
-  /** Lists items without apiVersion and kind, as the API server does. */
   listAll<T = KubernetesObject>(
     { kind }: ResourceKind,
     { namespace, labelSelector = '', fieldSelector = '' }: ListOptions = {},
@@ -50,8 +49,7 @@ export class MemoryClient {
       .filter(({ metadata: { labels } }) =>
         wanted.every(([key, value]) => (value === undefined ? labels?.[key] !== undefined : labels?.[key] === value)),
       )
-      .filter(({ metadata: { name = '' } }) => fieldSelector === '' || fieldSelector === `metadata.name=${name}`)
-      .map((each) => Object.fromEntries(Object.entries(each).filter(([name]) => name !== 'apiVersion' && name !== 'kind')));
+      .filter(({ metadata: { name = '' } }) => fieldSelector === '' || fieldSelector === `metadata.name=${name}`);
     return Promise.resolve({ items: items as T[], resourceVersion: '1', continue: undefined });
   }
 
