@@ -1,5 +1,4 @@
-import type { DiffReport, WorkloadDiff } from '../../src/cli/diff/diff-report.ts';
-import { makeReport } from '../../src/cli/diff/make-report.ts';
+import { type DiffReport, makeReport, type WorkloadDiff } from '../../src/cli/diff/diff-report.ts';
 import type { PodChange } from '../../src/explain/pod-changes.ts';
 import { addResources, noResources } from '../../src/explain/pod-resources.ts';
 

@@ -1,22 +1,21 @@
 import { type Command, Option } from 'commander';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
-import { surroundingsOf } from '../check/facts.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
 import { readFileObjects } from './check.ts';
 import { namespacesIn } from '../check/read-file-facts.ts';
 import { subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import {
+  type ClusterDiff,
   compareAll,
   diffCluster,
   followsFamily,
-  publishedInjector,
   readReferencedTexts,
+  toRevision,
 } from '../diff/cluster-diff.ts';
 import { choose, type FileConfiguration, loadConfigurations, named, readObjectsAt } from '../diff/configurations.ts';
-import type { DiffReport } from '../diff/diff-report.ts';
+import { type DiffReport, makeReport } from '../diff/diff-report.ts';
 import { htmlReport } from '../diff/html-report.ts';
-import { makeReport } from '../diff/make-report.ts';
 import { printSummary, printWorkload } from '../diff/print-diff.ts';
 import { replicasOf } from '../diff/read-workloads.ts';
 import { readNamedFile } from '../files.ts';
@@ -98,12 +97,18 @@ function refuseUnclear({ to, filename, toValues, manifests, fromFile, since, wor
     throw new UsageError(`--workload ${workload}: use NAMESPACE/KIND/NAME, for example shop/deployment/web`);
 }
 
-async function clusterReport(
-  client: Parameters<typeof diffCluster>[0],
-  { from, to, filename, toValues, namespace, workload, pods }: DiffOptions,
+async function clusterReport(client: ApiClient, options: DiffOptions, terminal: Terminal): Promise<DiffReport> {
+  const { from, namespace, workload, pods } = options;
+  const change = await changeOf(client, options, terminal);
+  return diffCluster(client, { namespace, workload, from, isDetailed: pods === true, ...change }, terminal);
+}
+
+/** Returns what comes after the active configurations of a cluster. */
+async function changeOf(
+  client: ApiClient,
+  { to, filename, toValues }: DiffOptions,
   terminal: Terminal,
-): Promise<DiffReport> {
-  const request = { namespace, workload, from, isDetailed: pods === true };
+): Promise<Pick<ClusterDiff, 'to' | 'after'>> {
   if (toValues !== undefined) {
     const text = valuesJson(await readNamedFile(terminal, '--to-values', toValues), '--to-values');
     const values = canonicalJson(JSON.parse(text));
@@ -114,36 +119,20 @@ async function clusterReport(
       known.set(key, changed);
       return changed;
     };
-    return diffCluster(client, { ...request, to: `values ${toValues}`, after: () => Promise.resolve(after) }, terminal);
+    return { to: `values ${toValues}`, after: () => Promise.resolve(after) };
   }
-  if (filename === undefined) {
-    const revision = to ?? '';
-    return diffCluster(
-      client,
-      {
-        ...request,
-        to: `revision ${revision}`,
-        after: async (facts) => followsFamily(await publishedInjector(client, facts, revision)),
-      },
-      terminal,
-    );
-  }
+  if (filename === undefined) return toRevision(client, to ?? '');
   const objects = await readFileObjects(terminal, filename, '-f');
-  return diffCluster(
-    client,
-    {
-      ...request,
-      to: filename.join(' '),
-      after: async ({ injectorConfigs }) => {
-        const configurations = await loadConfigurations('-f', objects, (config) => readReferencedTexts(client, config));
-        const isNew = ({ name }: NamedInjector): boolean =>
-          injectorConfigs.every(({ metadata }) => metadata.name !== name);
-        if (to !== undefined || configurations.every(isNew)) return followsFamily(choose('--to', configurations, to));
-        return (active) => configurations.find(({ name }) => name === active.name);
-      },
+  return {
+    to: filename.join(' '),
+    after: async ({ injectorConfigs }) => {
+      const configurations = await loadConfigurations('-f', objects, (config) => readReferencedTexts(client, config));
+      const isNew = ({ name }: NamedInjector): boolean =>
+        injectorConfigs.every(({ metadata }) => metadata.name !== name);
+      if (to !== undefined || configurations.every(isNew)) return followsFamily(choose('--to', configurations, to));
+      return (active) => configurations.find(({ name }) => name === active.name);
     },
-    terminal,
-  );
+  };
 }
 
 /** Compares two InjectorConfigs over manifests. Labels of namespaces are not evaluated. */
@@ -161,13 +150,14 @@ async function filesReport(
         ? next
         : await loadConfigurations('--from-file', await readFileObjects(terminal, fromFile, '--from-file'));
   const after = choose('--to', next, to);
-  const before = choose('--from', earlier, from ?? (earlier === next ? undefined : nameAmong(earlier, after)));
+  const same = earlier === next ? undefined : earlier.find(({ revision }) => revision === after.revision);
+  const before = choose('--from', earlier, from ?? same?.revision);
   if (before === after)
     throw new UsageError('name the InjectorConfig before the change: --from-file, --since or --from');
   const objects = await readFileObjects(terminal, manifests, '--manifests');
   const subjects = objects.flatMap((object) => {
     const subject = subjectOf(object, namespace ?? 'default');
-    return subject === undefined ? [] : [{ ...subject, pods: replicasIn(object), template: subject }];
+    return subject === undefined ? [] : [{ ...subject, pods: replicasOf(object), template: subject }];
   });
   if (subjects.length === 0) throw new UsageError('--manifests: the files contain no pods or workloads');
   const wanted = subjects.filter(({ kind, namespace: own, name }) => {
@@ -176,29 +166,16 @@ async function filesReport(
   });
   if (wanted.length === 0) throw new UsageError('--manifests: the files contain no such workload');
   const facts = {
-    surroundings: surroundingsOf({
-      configurations: [],
-      filesOf: () => ({ unavailable: 'the manifests name no webhook' }),
-    }),
     namespaces: namespacesIn(objects),
     limitRanges: objects.filter(({ kind }) => kind === 'LimitRange'),
     nodes: [],
     proxyConfigs: [],
     injectorOf: () => undefined,
-    onUnknown: () => undefined,
-    pairOf: () => undefined,
-    pair: { before, after },
+    pairOf: () => ({ before, after }),
+    isDetailed: pods === true,
   };
   const words = ({ name, revision }: FileConfiguration): string => `InjectorConfig ${name} (revision ${revision})`;
-  return makeReport(words(before), words(after), compareAll(wanted, facts, pods === true, terminal), []);
-}
-
-function nameAmong(earlier: readonly FileConfiguration[], { revision }: FileConfiguration): string | undefined {
-  return earlier.some((each) => each.revision === revision) ? revision : undefined;
-}
-
-function replicasIn(object: KubernetesObject): number {
-  return object.kind === 'Pod' ? 1 : replicasOf(object);
+  return makeReport(words(before), words(after), compareAll(wanted, facts, terminal), []);
 }
 
 function print(terminal: Terminal, report: DiffReport, { output, workload }: DiffOptions): void {

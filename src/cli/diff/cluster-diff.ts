@@ -1,23 +1,28 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { revisionOf } from '../../api/injector-config/injector-config.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { explainCreation } from '../../explain/explain-creation.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
+import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { configMaps, nodes } from '../../operator/cluster-view.ts';
 import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy-config-resources.ts';
-import { type ReferencedTexts, configurationReferences } from '../../manifests/configuration-files.ts';
-import { type Facts, load, surroundingsOf } from '../check/facts.ts';
+import {
+  type ConfigurationReference,
+  configurationReferences,
+  type ReferencedTexts,
+} from '../../manifests/configuration-files.ts';
+import { creationOf, type Facts, load, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts, readConfigurations, readConfigurationFiles } from '../check/read-cluster-facts.ts';
+import { referencedTexts } from '../check/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
-import { compareWorkload, type DiffFacts } from './compare.ts';
-import type { DiffReport, WorkloadDiff } from './diff-report.ts';
-import { makeReport } from './make-report.ts';
+import { compareWorkload, type DiffFacts, type InjectorPair } from './compare.ts';
+import { type DiffReport, makeReport, type WorkloadDiff } from './diff-report.ts';
 import { type DiffWorkload, readWorkloads } from './read-workloads.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'list' | 'listAll'>;
@@ -61,13 +66,37 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
       return [];
     }
   };
-  const { configurations } = facts;
+  const { configurations, namespaces } = facts;
+  // The configurations of a webhook exist even if no operator runs.
+  const filesOf = await readConfigurations(client, configurations);
+  const surroundings = surroundingsOf({ configurations, filesOf });
+  /** Why active configurations cannot be used, with the number of workloads. */
   const unknown = new Map<string, number>();
+  /** Finds the webhook that the API server would call for a new pod of the workload. */
+  const pairOf = ({ stored, template, namespace, kind, name }: DiffWorkload): InjectorPair | undefined => {
+    const { pod } = uninjectPod(stored ?? template?.pod ?? {});
+    const creation = creationOf({ kind, namespace, name, pod, notes: [] }, namespaces);
+    for (const { target, outcome } of explainCreation(creation, surroundings).webhooks) {
+      if (target === undefined || outcome === 'NotCalled') continue;
+      const { injectorConfig, hash, tag } = target;
+      const injector = surroundings.injectorOf(target);
+      if ('unavailable' in injector) {
+        const reason = `InjectorConfig ${injectorConfig}: ${injector.unavailable}`;
+        unknown.set(reason, (unknown.get(reason) ?? 0) + 1);
+        continue;
+      }
+      if (request.tag !== undefined && request.tag !== tag) continue;
+      if (fromConfigs?.has(injectorConfig) === false) continue;
+      const before = { name: injectorConfig, hash, injector };
+      const following = after(before);
+      if (following !== undefined) return { before, after: following };
+    }
+    return undefined;
+  };
   const diffFacts: DiffFacts = {
-    // The configurations of a webhook exist even if no operator runs.
-    surroundings: surroundingsOf({ configurations, filesOf: await readConfigurations(client, configurations) }),
-    onUnknown: (reason) => unknown.set(reason, (unknown.get(reason) ?? 0) + 1),
-    namespaces: facts.namespaces,
+    namespaces,
+    isDetailed: request.isDetailed === true,
+    pairOf,
     limitRanges: await list(resourceKind('v1', 'LimitRange')),
     nodes: (await list(nodes)).map(({ metadata: { name = '' }, status }) => {
       const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly kubeletVersion?: string } };
@@ -75,15 +104,8 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     }),
     proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
     injectorOf: (entry) => injectors.get(entry),
-    pairOf: ({ injectorConfig, hash, tag }, injector) => {
-      if (request.tag !== undefined && request.tag !== tag) return undefined;
-      if (fromConfigs?.has(injectorConfig) === false) return undefined;
-      const before = { name: injectorConfig, hash, injector };
-      const following = after(before);
-      return following && { before, after: following };
-    },
   };
-  const diffs = compareAll(chosen(workloads, request.workload), diffFacts, request.isDetailed === true, terminal);
+  const diffs = compareAll(chosen(workloads, request.workload), diffFacts, terminal);
   for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
   const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
   const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);
@@ -94,12 +116,11 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
 export function compareAll(
   workloads: readonly DiffWorkload[],
   facts: DiffFacts,
-  isDetailed: boolean,
   terminal: Pick<Terminal, 'progress'>,
 ): WorkloadDiff[] {
   const diffs = workloads.flatMap((workload, index) => {
     if (index % 20 === 0) terminal.progress(progressBar(index, workloads.length));
-    return compareWorkload(workload, facts, isDetailed) ?? [];
+    return compareWorkload(workload, facts) ?? [];
   });
   terminal.progress('');
   return diffs;
@@ -153,7 +174,7 @@ function targetOf({ configurations }: Facts, injectorConfig: string, hash: strin
 const mostConfigurations = 200;
 
 /** Returns the published configuration of a revision. @throws UsageError */
-export async function publishedInjector(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
+async function publishedInjector(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
   const config = configOfRevision({ configs: facts.injectorConfigs }, revision);
   if (config === undefined) {
     const isTag = facts.revisionTags.find(({ metadata }) => metadata.name === revision);
@@ -172,14 +193,20 @@ export async function publishedInjector(client: Reader, facts: Facts, revision: 
 }
 
 /** Reads the texts to which an InjectorConfig refers. */
-export async function readReferencedTexts(client: Reader, { spec }: InjectorConfig): Promise<ReferencedTexts> {
-  const texts: Record<string, string> = {};
-  for (const [part, { namespace, name, key }] of Object.entries({ ...configurationReferences(spec.injection) })) {
-    const configMap = await client.find(configMaps, name, { namespace });
-    const text = (configMap?.data as Readonly<Record<string, string>> | undefined)?.[key];
-    if (text !== undefined) texts[part] = text;
-  }
-  return texts;
+export async function readReferencedTexts(client: Reader, config: InjectorConfig): Promise<ReferencedTexts> {
+  const references = Object.values<ConfigurationReference>({ ...configurationReferences(config.spec.injection) });
+  const reads = references.map(({ namespace, name }) => client.find(configMaps, name, { namespace }));
+  const found = await Promise.all(reads);
+  return referencedTexts(
+    config,
+    found.filter((each) => each !== undefined),
+  );
+}
+
+/** The published configuration of a revision comes after every configuration of its family. */
+export function toRevision(client: Reader, revision: string): Pick<ClusterDiff, 'to' | 'after'> {
+  const after = async (facts: Facts) => followsFamily(await publishedInjector(client, facts, revision));
+  return { to: `revision ${revision}`, after };
 }
 
 /** Lets a configuration follow every configuration of its family. */

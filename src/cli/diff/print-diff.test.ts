@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { noResources, type PodResources } from '../../explain/pod-resources.ts';
 import { recordingTerminal } from '../testdata/recording-terminal.ts';
-import type { InjectionOutcome, WorkloadDiff } from './diff-report.ts';
-import { makeReport } from './make-report.ts';
+import { type InjectionOutcome, makeReport, type WorkloadDiff } from './diff-report.ts';
 import { amountText, printSummary, printWorkload } from './print-diff.ts';
 
 const outcomeOf = (outcome: InjectionOutcome['outcome'], message = 'because'): InjectionOutcome => {

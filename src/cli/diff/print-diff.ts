@@ -2,8 +2,7 @@ import type { PodChange } from '../../explain/pod-changes.ts';
 import type { PodResources } from '../../explain/pod-resources.ts';
 import { formatTable, plural, widthOf, wrap } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
-import type { DiffReport, WorkloadDiff } from './diff-report.ts';
-import { isChanged, isFailing } from './make-report.ts';
+import { type DiffReport, isChanged, isFailing, type WorkloadDiff } from './diff-report.ts';
 
 /** The maximum number of failing workloads that the summary names. */
 const mostNamed = 20;

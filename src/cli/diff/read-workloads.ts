@@ -98,6 +98,7 @@ function isFinished({ kind, status }: KubernetesObject): boolean {
 /** Returns the number of pods that a spec asks for; a CronJob counts as one of its Jobs. */
 export function replicasOf({ kind, spec, status }: KubernetesObject): number {
   type Numbers = Readonly<Record<string, number | undefined>>;
+  if (kind === 'Pod') return 1;
   if (kind === 'DaemonSet') return ((status ?? {}) as Numbers).desiredNumberScheduled ?? 0;
   const { jobTemplate } = (spec ?? {}) as { readonly jobTemplate?: { readonly spec?: Numbers } };
   const { replicas, parallelism } = (kind === 'CronJob' ? (jobTemplate?.spec ?? {}) : (spec ?? {})) as Numbers;

@@ -5,8 +5,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
-import type { Facts } from '../check/facts.ts';
-import { diffCluster, followsFamily, publishedInjector } from '../diff/cluster-diff.ts';
+import { diffCluster, toRevision } from '../diff/cluster-diff.ts';
 import { printSummary } from '../diff/print-diff.ts';
 import { messageOf } from '../files.ts';
 import { agrees, checkRights, tagRights } from '../precautions.ts';
@@ -97,9 +96,8 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
 
 /** Prints how the pods that follow a tag will change. If this fails, the tag can still move. */
 async function showDiff(client: ApiClient, { name, revision }: TagRequest, terminal: Terminal): Promise<void> {
-  const after = async (facts: Facts) => followsFamily(await publishedInjector(client, facts, revision));
   try {
-    printSummary(terminal, await diffCluster(client, { tag: name, to: `revision ${revision}`, after }, terminal));
+    printSummary(terminal, await diffCluster(client, { tag: name, ...toRevision(client, revision) }, terminal));
     terminal.out([`\`${commandLine`injector diff --to ${revision}`}\` shows more`, '']);
   } catch (error) {
     terminal.error(`cannot predict how pods change: ${messageOf(error)}`);
