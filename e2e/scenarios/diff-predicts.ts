@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { limitRangerAnnotation } from '../../src/explain/limit-range.ts';
+import { limitRangerAnnotation } from '../../src/explain/pod-resources.ts';
 import type { DiffReport, WorkloadDiff } from '../../src/cli/diff/diff-report.ts';
 import { without } from '../../src/inject/pod/without.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';

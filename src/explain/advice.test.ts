@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { adviseOn } from './advice.ts';
-import { type Change, withChanges } from './changes.ts';
+import { adviseOn, type Change, withChanges } from './advice.ts';
 import { explainCreation } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
 import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';

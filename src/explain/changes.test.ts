@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { changesToMeet, withChanges, type Change } from './changes.ts';
+import { changesToMeet, withChanges, type Change } from './advice.ts';
 
 const namespace = { name: 'shop', labels: { a: '1' } };
 

@@ -2,7 +2,7 @@ import { type InjectorConfig, revisionOf } from '../api/injector-config/injector
 import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import type { Labels } from '../selection/label-selector.ts';
-import type { Change } from './changes.ts';
+import type { Change } from './advice.ts';
 import { edits, namesThere, nearestName } from './nearest-name.ts';
 
 /** The label keys of a family, with its revisions and tags. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { containerDefaults, withContainerDefaults } from './limit-range.ts';
+import { containerDefaults, withContainerDefaults } from './pod-resources.ts';
 
 function limitRange(...limits: object[]): KubernetesObject {
   return { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'l' }, spec: { limits } };

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { amountOf } from '../inject/kubernetes/quantity.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
@@ -59,7 +60,8 @@ function effective(pod: JsonObject, part: Part, name: keyof Amounts): number {
   return needed + overhead;
 }
 
-function itemsOf(list: unknown): JsonObject[] {
+/** Returns the objects in a list; none if there is no list. */
+export function itemsOf(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
@@ -67,4 +69,52 @@ function itemsOf(list: unknown): JsonObject[] {
 function amountIn(amounts: JsonObject, name: string): number {
   const value = Object.hasOwn(amounts, name) ? amounts[name] : undefined;
   return typeof value === 'string' || typeof value === 'number' ? (amountOf(String(value)) ?? 0) : 0;
+}
+
+/** The annotation in which the LimitRanger plugin says what it set. */
+export const limitRangerAnnotation = 'kubernetes.io/limit-ranger';
+
+/** The defaults for containers of a namespace. */
+export interface ContainerDefaults {
+  readonly requests: JsonObject;
+  readonly limits: JsonObject;
+}
+
+/** Returns the defaults in the LimitRanges of one namespace; the first that has a value wins. */
+export function containerDefaults(limitRanges: readonly KubernetesObject[]): ContainerDefaults {
+  let defaults: ContainerDefaults = { requests: {}, limits: {} };
+  for (const { spec } of limitRanges) {
+    const limits = isJsonObject(spec) ? itemsOf(spec.limits) : [];
+    for (const item of limits.filter(({ type }) => type === 'Container')) {
+      defaults = {
+        requests: { ...objectAt(item, ['defaultRequest']), ...defaults.requests },
+        limits: { ...objectAt(item, ['default']), ...defaults.limits },
+      };
+    }
+  }
+  return defaults;
+}
+
+/**
+ * Sets the resources that containers lack, as the LimitRanger plugin does
+ * (k8s.io/kubernetes/plugin/pkg/admission/limitranger, mergePodResourceRequirements).
+ */
+export function withContainerDefaults(pod: JsonObject, defaults: ContainerDefaults): JsonObject {
+  const isEmpty = Object.keys(defaults.requests).length + Object.keys(defaults.limits).length === 0;
+  if (isEmpty) return pod;
+  const spec = objectAt(pod, ['spec']);
+  const changed = { ...spec };
+  for (const list of ['containers', 'initContainers']) {
+    const containers = spec[list];
+    if (!Array.isArray(containers)) continue;
+    changed[list] = (containers as JsonObject[]).map((container) => {
+      const resources = objectAt(container, ['resources']);
+      const merged = (part: 'requests' | 'limits'): JsonObject => {
+        const amounts = { ...defaults[part], ...objectAt(resources, [part]) };
+        return Object.keys(amounts).length === 0 ? {} : { [part]: amounts };
+      };
+      return { ...container, resources: { ...resources, ...merged('limits'), ...merged('requests') } };
+    });
+  }
+  return { ...pod, spec: changed };
 }

@@ -3,7 +3,7 @@ import { injectedByAnnotation } from '../api/names.ts';
 import { loadInjector } from '../inject/injector.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { containerDefaults } from './limit-range.ts';
+import { containerDefaults } from './pod-resources.ts';
 import { isGenerated, type NamedInjector, originOf, predictPod } from './predict-pod.ts';
 
 function named(template: string, policy = 'enabled'): NamedInjector {

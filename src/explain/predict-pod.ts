@@ -8,7 +8,7 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
 import { creatableMetadata, withServerDefaults } from '../inject/kubernetes/admission-pod.ts';
-import { type ContainerDefaults, limitRangerAnnotation, withContainerDefaults } from './limit-range.ts';
+import { type ContainerDefaults, limitRangerAnnotation, withContainerDefaults } from './pod-resources.ts';
 import { changedPaths, mergeChanges } from './pod-changes.ts';
 import { uninjectPod } from './uninject.ts';
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
+import { itemsOf } from './pod-resources.ts';
 
 /** A field whose value before the injection is not known. */
 export interface LostField {
@@ -56,7 +57,7 @@ function restored(
     const action = original[kind];
     if (!isJsonObject(action)) continue;
     if (kind === 'grpc') return { ...others, grpc: action.service === null ? { port: action.port } : action };
-    const named = (Array.isArray(ports) ? ports.filter(isJsonObject) : []).findLast(
+    const named = itemsOf(ports).findLast(
       ({ name, containerPort }) => containerPort === action.port && typeof name === 'string',
     );
     if (named === undefined) return { ...others, [kind]: action };

@@ -16,6 +16,7 @@ import { without } from '../inject/pod/without.ts';
 import { workloadOfPod } from '../routing/workload-key.ts';
 import { withVolumeDefaults } from '../inject/kubernetes/admission-pod.ts';
 import { changedPaths } from './pod-changes.ts';
+import { itemsOf } from './pod-resources.ts';
 import { type LostField, restoreHandlers } from './restore-handlers.ts';
 
 export type { LostField };
@@ -134,10 +135,6 @@ function isProxy({ name }: JsonObject): boolean {
 function proxyOf(pod: JsonObject): JsonObject | undefined {
   const { containers, initContainers } = objectAt(pod, ['spec']);
   return [...itemsOf(containers), ...itemsOf(initContainers)].find(isProxy);
-}
-
-function itemsOf(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 /** Returns the object in a JSON text; an empty object if there is none. */

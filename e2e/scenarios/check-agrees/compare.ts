@@ -3,7 +3,7 @@ import { checkSubject, type CheckReport } from '../../../src/cli/check/check-rep
 import { surroundingsOf } from '../../../src/cli/check/facts.ts';
 import { readClusterFacts } from '../../../src/cli/check/read-cluster-facts.ts';
 import { subjectOf } from '../../../src/cli/check/subject.ts';
-import type { Change } from '../../../src/explain/changes.ts';
+import type { Change } from '../../../src/explain/advice.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { calledWebhooks, dryRun } from '../../harness/admissions.ts';

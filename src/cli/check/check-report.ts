@@ -1,8 +1,7 @@
 import { commandLine, inSequence } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { type Advice, adviseOn } from '../../explain/advice.ts';
-import type { Change } from '../../explain/changes.ts';
+import { type Advice, adviseOn, type Change } from '../../explain/advice.ts';
 import {
   type CreationFinding,
   type CreationOutcome,

@@ -1,9 +1,14 @@
 import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
-import { containerDefaults } from '../../explain/limit-range.ts';
 import { podChanges } from '../../explain/pod-changes.ts';
-import { addResources, noResources, podResources, type PodResources } from '../../explain/pod-resources.ts';
+import {
+  addResources,
+  containerDefaults,
+  noResources,
+  podResources,
+  type PodResources,
+} from '../../explain/pod-resources.ts';
 import {
   type CreationContext,
   isGenerated,
