@@ -53,19 +53,14 @@ export function createControllingPart(
 }
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
-  const { operatorClass, podSelector, advertise, webhookPort: targetPort, owner, testCertificateTimeScale } = options;
-  const { followPods, restartWorkloads, holdPods, certificateSigningRequests, certManager, testLeaseTimeScale } =
-    options;
+  const { operatorClass, podSelector, advertise, webhookPort: targetPort } = options;
+  const { testCertificateTimeScale: certificateTimeScale, testLeaseTimeScale: leaseTimeScale } = options;
   return {
+    // The other settings have the names of their options.
+    ...options,
     context: { namespace, operatorClass, podSelector, targetPort, ...(advertise && { advertise }) },
     identity,
-    followPods,
-    restartWorkloads,
-    holdPods,
-    certificateSigningRequests,
-    certManager,
-    ...(owner === undefined ? {} : { owner }),
-    ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
-    ...(testLeaseTimeScale === undefined ? {} : { leaseTimeScale: testLeaseTimeScale }),
+    ...(certificateTimeScale === undefined ? {} : { certificateTimeScale }),
+    ...(leaseTimeScale === undefined ? {} : { leaseTimeScale }),
   };
 }

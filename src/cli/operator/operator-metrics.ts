@@ -1,57 +1,50 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { rolloutEvents } from '../../rollout/transitions.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
-import { registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
 import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
 /** Creates the controller's metrics. All labels have a bounded number of values. */
 export function prometheusOperatorMetrics(registry: Registry): Required<OperatorMetrics> {
   const registers = [registry];
-  const { histogram, series } = registerMetrics(registry);
-  const counter = (name: string, labelNames: string[], help: string): Counter =>
-    new Counter({ name, help, labelNames, registers });
+  const { counter, histogram, series } = registerMetrics(registry);
   const gauge = (name: string, labelNames: string[], help: string): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Passes: Success, Conflict, Error.');
+  const reconciles = counter('injector_reconcile_total', 'Passes: Success, Conflict, Error.', 'injector', 'outcome');
   const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const reconcileSeconds = histogram('injector_reconcile_duration_seconds', 'Time of a reconcile.', buckets);
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait for a pass.');
   const leader = gauge('injector_leader', [], '1 while this process is the leader.');
-  const applies = counter('injector_applies_total', ['kind', 'outcome'], 'Objects compared; differences are written.');
+  const applies = counter('injector_applies_total', 'Objects compared; differences are written.', 'kind', 'outcome');
   const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True.');
   const expiryHelp = 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
   const expiry = gauge('injector_serving_certificate_expiry_timestamp_seconds', ['injector'], expiryHelp);
-  const authorityExpiryHelp =
+  const authorityHelp =
     'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
-  const authorityExpiry = gauge(
-    'injector_certificate_authority_expiry_timestamp_seconds',
-    ['injector'],
-    authorityExpiryHelp,
-  );
+  const authorityExpiry = gauge('injector_certificate_authority_expiry_timestamp_seconds', ['injector'], authorityHelp);
   const rotationsHelp =
     'Certificates replaced (success), refused because of the spec or a Secret (refused), or not written (failed).';
-  const rotations = counter('injector_certificate_rotations_total', ['injector', 'subject', 'result'], rotationsHelp);
+  const rotations = counter('injector_certificate_rotations_total', rotationsHelp, 'injector', 'subject', 'result');
   const periods = [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600];
   const confirmationHelp = 'Time until a new authority signs: publication, confirmation by replicas, waiting time.';
   const confirmation = histogram('injector_certificate_confirmation_seconds', confirmationHelp, periods);
-  const lists = counter('injector_lists_total', ['resource'], 'Complete lists: initial, and after broken watches.');
+  const lists = counter('injector_lists_total', 'Complete lists: initial, and after broken watches.', 'resource');
   const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');
   const watchEndsHelp = 'Watches that ended: Timeout (on time), Error, Expired, Hung.';
-  const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], watchEndsHelp);
+  const watchEnds = counter('injector_watch_ends_total', watchEndsHelp, 'resource', 'reason');
   const podsNotInjectedHelp =
     'New pods without a sidecar although they or their namespace requested one, by reason and InjectorConfig (empty if no InjectorConfig selects the pod). Reported by the leader.';
-  const podsNotInjected = counter('injector_pods_not_injected_total', ['injector', 'reason'], podsNotInjectedHelp);
+  const podsNotInjected = counter('injector_pods_not_injected_total', podsNotInjectedHelp, 'injector', 'reason');
   const podEventsOmittedHelp = 'Pods that were not checked, or that got no Event, because there were too many.';
-  const podEventsOmitted = counter('injector_pod_events_omitted_total', [], podEventsOmittedHelp);
+  const podEventsOmitted = counter('injector_pod_events_omitted_total', podEventsOmittedHelp);
   const rolloutEventCountHelp =
     'Events of the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Reported by the leader.';
-  const rolloutEventCount = counter('injector_rollout_events_total', ['tag', 'reason'], rolloutEventCountHelp);
+  const rolloutEventCount = counter('injector_rollout_events_total', rolloutEventCountHelp, 'tag', 'reason');
   const heldPodsHelp =
     'Pods that wait for their sidecar, because the webhook could not be called when they were created (failurePolicy Hold). Reported by the leader.';
   const heldPods = gauge('injector_held_pods', ['injector'], heldPodsHelp);
-  const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag, by the leader.');
+  const restarted = counter('injector_restarts_total', 'Workloads restarted for a tag, by the leader.', 'tag');
   /** The state of the rollout of each tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
@@ -146,4 +139,80 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
 function setOrDelete<Value>(map: Map<string, Value>, key: string, value: Value | undefined): void {
   if (value === undefined) map.delete(key);
   else map.set(key, value);
+}
+
+/** A gauge of the state of a tag. Every series has the label `tag`. */
+interface TagGauge<State> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly read: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
+}
+
+/** The gauges of a rollout. */
+const rolloutGauges: readonly TagGauge<RolloutState>[] = [
+  {
+    name: 'injector_rollout_phase',
+    help: '1 for the current phase of the rollout of a tag. Reported by the leader.',
+    labels: ['phase'],
+    read: ({ phase }) => [[{ phase }, 1]],
+  },
+  {
+    name: 'injector_rollout_weight',
+    help: 'The share of workloads that get the canary, in percent. Reported by the leader.',
+    read: ({ weight }) => [[{}, weight]],
+  },
+  {
+    name: 'injector_rollout_workloads',
+    help: 'Workloads that follow the tag, by the configuration that they get: stable, canary. Reported by the leader.',
+    labels: ['track'],
+    read: ({ knownWorkloads, canaryWorkloads }) => [
+      [{ track: 'stable' }, knownWorkloads - canaryWorkloads],
+      [{ track: 'canary' }, canaryWorkloads],
+    ],
+  },
+  {
+    name: 'injector_rollout_pods',
+    help: 'Pods that follow the tag, by the configuration that injected them and by state: ready, failing, total (all pods). Reported by the leader.',
+    labels: ['track', 'state'],
+    read: ({ pods }) =>
+      Object.entries(pods).flatMap(([track, counts]) =>
+        Object.entries(counts).map(([state, figure]) => [{ track, state }, figure] as const),
+      ),
+  },
+  {
+    name: 'injector_rollout_injection_errors',
+    help: 'Injections of the canary that failed since the rollout began. Reported by the leader.',
+    read: ({ injectionErrors }) => [[{}, injectionErrors]],
+  },
+];
+
+/** The gauges of the restarts for a tag. */
+const restartGauges: readonly TagGauge<RestartFigures>[] = [
+  {
+    name: 'injector_restart_phase',
+    help: '1 for the current phase of the restarts for a tag: Idle, Restarting, Waiting, Stopped. Reported by the leader.',
+    labels: ['phase'],
+    read: ({ phase }) => [[{ phase }, 1]],
+  },
+  {
+    name: 'injector_restart_workloads',
+    help: 'Workloads that follow a tag that requests restarts, by state: stale, restarting, waiting, failing (waiting because the write fails), untouched. Reported by the leader.',
+    labels: ['state'],
+    read: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
+  },
+];
+
+/** Registers gauges that read the states of tags on each scrape. */
+function registerTagGauges<State>(
+  registry: Registry,
+  gauges: readonly TagGauge<State>[],
+  states: ReadonlyMap<string, State>,
+): void {
+  const { series } = registerMetrics(registry);
+  for (const { name, help, labels = [], read } of gauges) {
+    series(name, help, ['tag', ...labels], () =>
+      [...states].flatMap(([tag, state]) => read(state).map(([values, count]) => [{ tag, ...values }, count] as const)),
+    );
+  }
 }
