@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { stringify } from 'yaml';
 import { jsonText } from '../api/printable-text.ts';
 import { ConfigurationError } from '../api/errors.ts';
@@ -10,7 +10,7 @@ import { TemplateError } from '../template/template-error.ts';
 import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
-import { oneLine, widthOf } from './report/write-report.ts';
+import { oneLine, outputOption, widthOf } from './report/write-report.ts';
 import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */
@@ -136,7 +136,7 @@ function linesOf(error: unknown): string[] {
 function versionCommand(terminal: Terminal): Command {
   return new Command('version')
     .description('print the version')
-    .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .action((options: { output: string }) => {
       const facts = { version: programVersion, node: process.version, platform: `${process.platform}/${process.arch}` };
       terminal.out(
@@ -151,7 +151,7 @@ function versionCommand(terminal: Terminal): Command {
 function crdCommand(terminal: Terminal): Command {
   return new Command('crd')
     .description('print the CustomResourceDefinitions')
-    .addOption(new Option('-o, --output <format>', 'the output format').choices(['yaml', 'json']).default('yaml'))
+    .addOption(outputOption(['yaml', 'json']))
     .action(async (options: { output: string }) => {
       const { customResourceDefinitions } = await import('../api/crd.ts');
       const items = customResourceDefinitions();

@@ -19,7 +19,7 @@ import { htmlReport } from '../diff/html-report.ts';
 import { printSummary, printWorkload } from '../diff/print-diff.ts';
 import { replicasOf } from '../diff/read-workloads.ts';
 import { readNamedFile } from '../files.ts';
-import { writeData } from '../report/write-report.ts';
+import { outputOption, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { canonicalJson, valuesJson } from '../../manifests/values-json.ts';
 
@@ -58,11 +58,7 @@ export function diffCommand(terminal: Terminal): Command {
     .option('-n, --namespace <name>', 'only workloads of this namespace')
     .option('--workload <namespace/kind/name>', 'show one workload in full')
     .option('--pods', 'with -o json or yaml: also print the predicted pods')
-    .addOption(
-      new Option('-o, --output <format>', 'the output format')
-        .choices(['text', 'json', 'yaml', 'html'])
-        .default('text'),
-    )
+    .addOption(outputOption(['text', 'json', 'yaml', 'html']))
     .action(async (options: DiffOptions) => {
       refuseUnclear(options);
       const report =

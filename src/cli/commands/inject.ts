@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { loadInjector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
-import { injectFiles } from '../injection/inject-files.ts';
+import { addFileOptions, type FileOptions, injectFiles } from '../injection/edit-files.ts';
 import {
   addConfigurationOptions,
   type ConfigurationOptions,
@@ -12,22 +12,17 @@ import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injecti
 import { inFile } from '../injection/read-injector-config.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface InjectOptions extends ConfigurationOptions {
-  readonly filename: readonly string[];
-  readonly output?: string;
+interface InjectOptions extends ConfigurationOptions, FileOptions {
   readonly namespace?: string;
   readonly kubeletVersion: readonly NodeFacts[];
 }
 
 /** `injector inject`: injects the workloads of files as the webhook would, without a cluster. */
 export function injectCommand(terminal: Terminal): Command {
-  const command = new Command('inject')
-    .description(
-      'inject the workloads of YAML files as the webhook would, without a cluster; namespace labels are ignored (`check -f` evaluates them)',
-    )
-    .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
-    .option('-o, --output <file>', 'the output file (default: standard output)');
-  return addConfigurationOptions(command)
+  const command = new Command('inject').description(
+    'inject the workloads of YAML files as the webhook would, without a cluster; namespace labels are ignored (`check -f` evaluates them)',
+  );
+  return addConfigurationOptions(addFileOptions(command, 'workloads'))
     .addOption(nativeSidecarsOption().conflicts('config'))
     .option('-n, --namespace <name>', 'the namespace if an object names none')
     .addOption(kubeletVersionOption())
@@ -38,10 +33,7 @@ export function injectCommand(terminal: Terminal): Command {
       if (failure !== undefined)
         terminal.error(`warning: the operator would not publish this configuration: ${failure.message}`);
       for (const warning of [...injector.warnings, ...warnings]) terminal.error(`warning: ${warning}`);
-      const context = {
-        nodes: options.kubeletVersion,
-        ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-      };
-      await injectFiles(terminal, injector, context, options.filename, options.output);
+      const { namespace = 'default', kubeletVersion: nodes } = options;
+      await injectFiles(terminal, injector, { nodes, namespace }, options);
     });
 }

@@ -9,11 +9,11 @@ import {
   annotationOverridesOption,
   istioSettings,
   kubeletVersionOption,
-  type NativeSidecarsChoice,
   nativeSidecarsOption,
+  type SettingsFlags,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import { injectFiles } from '../injection/inject-files.ts';
+import { addFileOptions, type FileOptions, injectFiles } from '../injection/edit-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { ConfigurationError } from '../../api/errors.ts';
@@ -21,9 +21,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { configMaps } from '../../operator/cluster-view.ts';
 
-interface KubeInjectOptions extends ClusterOptions {
-  readonly filename: readonly string[];
-  readonly output?: string;
+interface KubeInjectOptions extends ClusterOptions, FileOptions, Omit<SettingsFlags, 'revision'> {
   readonly injectConfigFile?: string;
   readonly meshConfigFile?: string;
   readonly valuesFile?: string;
@@ -31,8 +29,6 @@ interface KubeInjectOptions extends ClusterOptions {
   readonly injectConfigMapName?: string;
   readonly meshConfigMapName?: string;
   readonly istioNamespace: string;
-  readonly nativeSidecars: NativeSidecarsChoice;
-  readonly annotationOverrides?: string;
   readonly kubeletVersion: readonly NodeFacts[];
 }
 
@@ -43,10 +39,8 @@ const connectToCluster: Connect = ({ kubeconfig, context }) => new ApiClient(loa
 
 /** Replaces `istioctl kube-inject`. Reads Istio's ConfigMaps unless flags name files. */
 export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectToCluster): Command {
-  return new Command('kube-inject')
-    .description('inject the workloads of YAML files as `istioctl kube-inject` does')
-    .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
-    .option('-o, --output <file>', 'the output file (default: standard output)')
+  const description = 'inject the workloads of YAML files as `istioctl kube-inject` does';
+  return addFileOptions(new Command('kube-inject').description(description), 'workloads')
     .option('--injectConfigFile <file>', 'the injector config, instead of the ConfigMap')
     .option('--meshConfigFile <file>', 'the mesh config, instead of the ConfigMap')
     .option('--valuesFile <file>', 'the values as JSON, instead of the ConfigMap')
@@ -67,7 +61,7 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
       const injector = inFile(options.injectConfigFile ?? 'the ConfigMaps', () =>
         loadInjector(files, { semantics: 'KubeInject' }),
       );
-      await injectFiles(terminal, injector, { nodes: options.kubeletVersion }, options.filename, options.output);
+      await injectFiles(terminal, injector, { nodes: options.kubeletVersion }, options);
     });
 }
 

@@ -1,11 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { lintRules } from '../../explain/lint/rules.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { type ConfigurationOptions, namedConfiguration } from '../injection/named-configuration.ts';
 import { lintDirectory, lintFiles, type LintResult, type PlacedFinding } from '../lint/lint-files.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { readFiles } from '../read-folder.ts';
-import { plural, writeData } from '../report/write-report.ts';
+import { outputOption, plural, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
 interface LintOptions extends ConfigurationOptions {
@@ -20,9 +20,7 @@ export function lintCommand(terminal: Terminal): Command {
     .argument('[file...]', 'YAML files, or folders with such files (- for standard input)')
     .option('--config-dir <directory>', "a directory with Istio's files config, values and mesh, instead of files")
     .option('--ignore <rule...>', 'rules to ignore, for example missing-resources', [])
-    .addOption(
-      new Option('-o, --output <format>', 'the output format').choices(['text', 'json', 'sarif']).default('text'),
-    )
+    .addOption(outputOption(['text', 'json', 'sarif']))
     .action(async (files: string[], options: LintOptions) => {
       const names = Object.keys(lintRules);
       const unknown = options.ignore.find((name) => !names.includes(name));

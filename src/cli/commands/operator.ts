@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { type KubeConfig, loadKubeConfig } from '../../kube/kube-config.ts';
-import { createLogger } from '../logger.ts';
+import { createLogger, switchLogLevelOnSignal, untilSignal } from '../logger.ts';
 import { addOperatorOptions, type OperatorOptions } from '../operator/operator-options.ts';
 import { startOperator } from '../operator/operator-process.ts';
-import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
 import { UsageError } from '../terminal.ts';
 
 /** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it immediately. */

@@ -15,28 +15,30 @@ import {
   annotationOverridesOption,
   istioSettings,
   kubeletVersionOption,
-  type NativeSidecarsChoice,
   nativeSidecarsOption,
+  readConfigurationDirectory,
+  type SettingsFlags,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
-import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
+import {
+  createLogger,
+  type LogFormat,
+  type LogLevel,
+  logLevels,
+  switchLogLevelOnSignal,
+  untilSignal,
+} from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
 import { FollowedFiles } from '../serve/followed-files.ts';
 import { loadPair, onePair, readPair } from '../serve/serving-pair.ts';
-import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
 
-interface ServeOptions {
+interface ServeOptions extends SettingsFlags {
   readonly configDir: string;
   readonly host: string;
   readonly port: number;
   readonly tlsCert: string;
   readonly tlsKey: string;
-  readonly revision: string;
-  readonly nativeSidecars: NativeSidecarsChoice;
-  readonly annotationOverrides?: string;
   readonly kubeletVersion: readonly NodeFacts[];
-  readonly delims?: readonly [string, string];
   readonly platform: 'kubernetes' | 'openshift';
   readonly compliancePolicy: string;
   readonly drainSeconds: number;

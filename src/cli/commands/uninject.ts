@@ -9,7 +9,7 @@ import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import { diffJson } from '../../inject/patch/json-patch.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { without } from '../../inject/pod/without.ts';
-import { readNamedFile, writeNamedFile } from '../files.ts';
+import { addFileOptions, editFiles, type FileOptions } from '../injection/edit-files.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import {
   addConfigurationOptions,
@@ -17,11 +17,9 @@ import {
   namedConfiguration,
 } from '../injection/named-configuration.ts';
 import { inFile } from '../injection/read-injector-config.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
-interface UninjectOptions extends ConfigurationOptions {
-  readonly filename: readonly string[];
-  readonly output?: string;
+interface UninjectOptions extends ConfigurationOptions, FileOptions {
   readonly namespace?: string;
   readonly kubeInject?: true;
   readonly kubeletVersion: NonNullable<InjectionRequest['nodes']>;
@@ -29,13 +27,10 @@ interface UninjectOptions extends ConfigurationOptions {
 
 /** `injector uninject`: removes what an injector added to the workloads and pods of files. */
 export function uninjectCommand(terminal: Terminal): Command {
-  const command = new Command('uninject')
-    .description(
-      'remove from the workloads and pods of YAML files what this injector, or Istio, added; with the configuration that injected them, the result is exact',
-    )
-    .requiredOption('-f, --filename <file...>', 'YAML files with injected workloads (- for standard input)')
-    .option('-o, --output <file>', 'the output file (default: standard output)');
-  return addConfigurationOptions(command)
+  const command = new Command('uninject').description(
+    'remove from the workloads and pods of YAML files what this injector, or Istio, added; with the configuration that injected them, the result is exact',
+  );
+  return addConfigurationOptions(addFileOptions(command, 'injected workloads'))
     .addOption(nativeSidecarsOption().conflicts('config'))
     .option('-n, --namespace <name>', 'the namespace if an object names none')
     .addOption(kubeletVersionOption())
@@ -46,19 +41,8 @@ export function uninjectCommand(terminal: Terminal): Command {
       const name = config ?? configDir;
       const files = name === undefined ? undefined : await namedConfiguration(terminal, options);
       const injector = files && inFile(name ?? '', () => loadInjector(files, { semantics }));
-      const texts: string[] = [];
-      for (const file of options.filename) {
-        const text = await readNamedFile(terminal, '--filename', file);
-        const result = uninjectText(text, injector, { namespace, nodes: kubeletVersion });
-        if (result.outcome === 'failed') {
-          terminal.error(`error: ${file}: ${result.message}`);
-          terminal.setExitCode(exitCodes.failure);
-          return;
-        }
-        for (const warning of result.warnings) terminal.error(warning);
-        texts.push(result.text);
-      }
-      writeNamedFile(terminal, '--output', options.output, texts.join('---\n'));
+      const context = { namespace, nodes: kubeletVersion };
+      await editFiles(terminal, options, (text) => uninjectText(text, injector, context));
     });
 }
 

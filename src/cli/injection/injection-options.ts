@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
-import { type AnnotationOverrides, istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
-import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { readFile } from '../files.ts';
-import { UsageError } from '../terminal.ts';
-import type { NodeFacts } from '../../inject/injection-request.ts';
+import { type AnnotationOverrides, istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
+import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
+import { atFile, readFile, readText } from '../files.ts';
+import { UsageError } from '../terminal.ts';
 
 /** `--annotation-overrides FILE`, for commands that read Istio's format, which has no such key. */
 export function annotationOverridesOption(): Option {
@@ -29,7 +32,6 @@ export function annotationOverridesOf(file: string | undefined): AnnotationOverr
 }
 
 const modes = { auto: 'Auto', enabled: 'Enabled', disabled: 'Disabled' } as const;
-export type NativeSidecarsChoice = keyof typeof modes;
 
 /** `--native-sidecars auto|enabled|disabled`. */
 export function nativeSidecarsOption(): Option {
@@ -55,13 +57,16 @@ export function kubeletVersionOption(): Option {
     .default([], 'none');
 }
 
-/** Returns the settings from flags. Istio's configuration format has no fields for them. */
-export function istioSettings(flags: {
+/** The flags of settings for which Istio's configuration format has no fields. */
+export interface SettingsFlags {
   readonly revision: string;
-  readonly nativeSidecars: NativeSidecarsChoice;
+  readonly nativeSidecars: keyof typeof modes;
   readonly annotationOverrides?: string;
   readonly delims?: readonly [string, string];
-}): InjectionSettings {
+}
+
+/** Returns the settings from flags. */
+export function istioSettings(flags: SettingsFlags): InjectionSettings {
   return {
     delimiters: flags.delims ?? ['{{', '}}'],
     keys: istioKeys,
@@ -70,4 +75,28 @@ export function istioSettings(flags: {
     nativeSidecars: modes[flags.nativeSidecars],
     annotationOverrides: annotationOverridesOf(flags.annotationOverrides),
   };
+}
+
+/**
+ * Reads Istio's files `config` and, if they exist, `values` and `mesh` from a directory, such as a
+ * volume that is projected from Istio's ConfigMaps.
+ * @throws ConfigurationError or UsageError naming the file
+ */
+export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {
+  const config = readKey(directory, 'config');
+  if (config === undefined) {
+    const file = join(directory, 'config');
+    throw new ConfigurationError('config', `${file}: missing; it must contain Istio's injector config`);
+  }
+  return {
+    config,
+    values: readKey(directory, 'values') ?? '{}',
+    mesh: readKey(directory, 'mesh') ?? '',
+    settings: JSON.stringify(settings),
+  };
+}
+
+function readKey(directory: string, key: string): string | undefined {
+  const file = join(directory, key);
+  return existsSync(file) ? atFile(file, () => readText(file)) : undefined;
 }

@@ -9,21 +9,21 @@ import {
 import { readNamedFile } from '../files.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
-import { annotationOverridesOption, istioSettings, type NativeSidecarsChoice } from './injection-options.ts';
-import { readConfigurationDirectory } from './configuration-directory.ts';
+import {
+  annotationOverridesOption,
+  istioSettings,
+  readConfigurationDirectory,
+  type SettingsFlags,
+} from './injection-options.ts';
 import { readInjectorConfig } from './read-injector-config.ts';
 
 /** The options that name an injector: an InjectorConfig with its references, or a directory. */
-export interface ConfigurationOptions {
+export interface ConfigurationOptions extends Partial<SettingsFlags> {
   readonly config?: string;
   readonly injectConfigFile?: string;
   readonly valuesFile?: string;
   readonly meshConfigFile?: string;
   readonly configDir?: string;
-  readonly revision?: string;
-  readonly nativeSidecars?: NativeSidecarsChoice;
-  readonly annotationOverrides?: string;
-  readonly delims?: readonly [string, string];
 }
 
 /** Adds the options of {@link ConfigurationOptions} except `--native-sidecars`. */

@@ -7,9 +7,9 @@ import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
 
-/** `-o table|json|yaml`, as in kubectl and istioctl. */
-export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'the output format').choices(formats).default('table');
+/** `-o`, as in kubectl and istioctl. @param choices the formats; the first is the default */
+export function outputOption(choices: readonly string[] = formats): Option {
+  return new Option('-o, --output <format>', 'the output format').choices(choices).default(choices[0]);
 }
 
 /** The layout of a table. */

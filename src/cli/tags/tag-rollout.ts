@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { commandLine } from '../../api/command-line.ts';
 import { jsonText } from '../../api/printable-text.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
@@ -13,6 +13,7 @@ import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { parseSeconds } from '../option-values.ts';
 import { checkRights } from '../precautions.ts';
+import { outputOption } from '../report/write-report.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { afterRollback, isObserved, rolloutEnd, rolloutUnderWay } from '../rollout/rollout-standing.ts';
@@ -126,7 +127,7 @@ export function tagWatchCommand(terminal: Terminal): Command {
     'show a rollout until it is promoted, and restarts until they are complete; exit status 3 if the rollout is rolled back or restarts stop',
   )
     .argument('<tag>', 'the tag')
-    .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .action((name: string, { output, ...options }: WatchOptions) =>
       withCluster(options, async (client) => {
         const abort = new AbortController();

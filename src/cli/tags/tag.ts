@@ -79,7 +79,7 @@ function tagGenerateCommand(terminal: Terminal): Command {
     .argument('<tag>', 'the name of the tag')
     .requiredOption('-r, --revision <revision>', 'the revision of the tag')
     .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
-    .addOption(new Option('-o, --output <format>', 'the output format').choices(['yaml', 'json']).default('yaml'))
+    .addOption(outputOption(['yaml', 'json']))
     .addOption(new Option('--overwrite', 'ignored; for compatibility with istioctl').hideHelp())
     .addOption(new Option('-y, --skip-confirmation', 'ignored; for compatibility with istioctl').hideHelp())
     .action((name: string, { revision, autoInjectNamespaces, output }: GenerateOptions) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import type { LogLevel } from './logger.ts';
-import { switchLogLevelOnSignal } from './switch-log-level.ts';
+import { type LogLevel, switchLogLevelOnSignal } from './logger.ts';
 
 describe('SIGUSR2', () => {
   function levels(configured: LogLevel, signals: number): { seen: string[]; lines: string[] } {

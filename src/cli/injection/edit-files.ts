@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { Injector } from '../../inject/injector.ts';
+import { type FileInjectionResult, kubeInject } from '../../inject/kube-inject.ts';
+import type { FileContext } from '../../inject/objects/inject-object.ts';
+import { readNamedFile, writeNamedFile } from '../files.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
+
+/** The options that {@link addFileOptions} adds. */
+export interface FileOptions {
+  readonly filename: readonly string[];
+  readonly output?: string;
+}
+
+/** Adds the options for the files that a command edits. */
+export function addFileOptions(command: Command, content: string): Command {
+  return command
+    .requiredOption('-f, --filename <file...>', `YAML files with ${content} (- for standard input)`)
+    .option('-o, --output <file>', 'the output file (default: standard output)');
+}
+
+/** Edits files; joins the results by `---`. Writes nothing if a file fails. */
+export async function editFiles(
+  terminal: Terminal,
+  { filename, output }: FileOptions,
+  edit: (text: string, file: string) => FileInjectionResult,
+): Promise<void> {
+  const texts: string[] = [];
+  for (const file of filename) {
+    const result = edit(await readNamedFile(terminal, '--filename', file), file);
+    if (result.outcome === 'failed') {
+      terminal.error(`error: ${[file, result.object].filter((part) => part !== '').join(': ')}: ${result.message}`);
+      terminal.setExitCode(exitCodes.failure);
+      return;
+    }
+    for (const warning of result.warnings) terminal.error(warning);
+    texts.push(result.text);
+  }
+  writeNamedFile(terminal, '--output', output, texts.join('---\n'));
+}
+
+/** Injects the workloads of files. */
+export function injectFiles(
+  terminal: Terminal,
+  injector: Injector,
+  context: FileContext,
+  options: FileOptions,
+): Promise<void> {
+  return editFiles(terminal, options, (text, file) => {
+    if (text.trim() === '') terminal.error(`warning: ${file}: is empty, so nothing was injected`);
+    return kubeInject(injector, text, context);
+  });
+}
