@@ -10,7 +10,7 @@ import { TemplateError } from '../template/template-error.ts';
 import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
-import { oneLine, outputOption, widthOf } from './report/write-report.ts';
+import { oneLine, outputOption, widthOf, writeData } from './report/write-report.ts';
 import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */
@@ -139,11 +139,8 @@ function versionCommand(terminal: Terminal): Command {
     .addOption(outputOption(['text', 'json']))
     .action((options: { output: string }) => {
       const facts = { version: programVersion, node: process.version, platform: `${process.platform}/${process.arch}` };
-      terminal.out(
-        options.output === 'json'
-          ? jsonText(facts)
-          : `injector ${facts.version} (node ${facts.node}, ${facts.platform})`,
-      );
+      const text = `injector ${facts.version} (node ${facts.node}, ${facts.platform})`;
+      terminal.out(options.output === 'json' ? jsonText(facts) : text);
     });
 }
 
@@ -156,10 +153,7 @@ function crdCommand(terminal: Terminal): Command {
       const { customResourceDefinitions } = await import('../api/crd.ts');
       const items = customResourceDefinitions();
       const asYaml = (item: unknown): string => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false });
-      terminal.document(
-        options.output === 'json'
-          ? `${jsonText({ apiVersion: 'v1', kind: 'List', items }, 2)}\n`
-          : items.map(asYaml).join('---\n'),
-      );
+      if (options.output === 'json') writeData(terminal, 'json', { apiVersion: 'v1', kind: 'List', items });
+      else terminal.document(items.map(asYaml).join('---\n'));
     });
 }

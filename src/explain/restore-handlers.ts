@@ -45,13 +45,7 @@ export function restoreHandlers(container: JsonObject, probers: JsonObject, lost
   return result;
 }
 
-function restored(
-  handler: JsonObject,
-  original: JsonObject,
-  { ports }: JsonObject,
-  field: string,
-  lost: LostField[],
-): JsonObject {
+function restored(handler: JsonObject, original: JsonObject, { ports }: JsonObject, field: string, lost: LostField[]) {
   const others = without(handler, 'httpGet');
   for (const kind of ['httpGet', 'tcpSocket', 'grpc']) {
     const action = original[kind];

@@ -30,9 +30,8 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
     listIfAllowed(client, kinds.revisionTags, parseRevisionTag),
   ]);
   const filesOf = await readConfigurations(client, configurations);
-  const health = await readOperatorHealth(client, [
-    ...new Set([...injectorConfigs.items, ...revisionTags.items].map(({ spec }) => spec.operatorClass)),
-  ]);
+  const classes = [...injectorConfigs.items, ...revisionTags.items].map(({ spec }) => spec.operatorClass);
+  const health = await readOperatorHealth(client, classes);
   const { asked, unreadable, replicas } = health;
   const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
   const line = healthLines(health).join('; ');
@@ -80,11 +79,7 @@ export async function readConfigurationFiles(
 }
 
 /** Lists the valid objects. Notes report invalid objects, or a missing right to list them. */
-async function listIfAllowed<T>(
-  client: Reader,
-  resource: ResourceKind,
-  parse: (object: unknown) => T,
-): Promise<{ items: T[]; notes: string[] }> {
+async function listIfAllowed<T>(client: Reader, resource: ResourceKind, parse: (object: unknown) => T) {
   const { kind } = resource;
   const items: T[] = [];
   const notes: string[] = [];

@@ -108,11 +108,7 @@ export function referencedTexts(config: InjectorConfig, objects: readonly Kubern
   return texts;
 }
 
-function configMapIn(
-  objects: readonly KubernetesObject[],
-  namespace: string | undefined,
-  name: string,
-): KubernetesObject | undefined {
+function configMapIn(objects: readonly KubernetesObject[], namespace: string | undefined, name: string) {
   return objects.find(
     ({ kind, metadata }) =>
       kind === 'ConfigMap' &&

@@ -66,12 +66,9 @@ export function plainSubject(namespace: string): Subject {
 }
 
 /** Returns the metadata that the controllers of Kubernetes add to their pods. */
-function controllerMetadata(
-  { apiVersion, kind, metadata }: KubernetesObject,
-  name: string,
-): JsonObject & { labels: JsonObject } {
+function controllerMetadata({ apiVersion, kind, metadata }: KubernetesObject, name: string) {
   const { uid = '' } = metadata;
-  const made = (owner: string, ownerKind: string, labels: JsonObject): JsonObject & { labels: JsonObject } => ({
+  const made = (owner: string, ownerKind: string, labels: JsonObject) => ({
     generateName: `${owner}-`,
     ownerReferences: [{ uid, apiVersion, kind: ownerKind, name: owner, controller: true, blockOwnerDeletion: true }],
     labels,

@@ -8,6 +8,7 @@ import { explainCreation } from '../../explain/explain-creation.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
+import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { type Cause, causesOf, changeInWords, type CheckReport, whyWithoutWebhook } from '../check/check-report.ts';
 import { creationOf, surroundingsOf } from '../check/facts.ts';
@@ -96,7 +97,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
   for (const { namespace, workload, injectorConfig, tag, stale, missing, reasons } of usage.workloads) {
     if (stale + missing === 0) continue;
     const [kind = '', name = ''] = workload.split('/');
-    const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind) && name !== impossible;
+    const canRestart = isRestartable(kind) && name !== impossible;
     const restart = commandLine`kubectl rollout restart ${kind.toLowerCase()}/${name} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
     // Without a webhook, a restart would remove the sidecar.
@@ -120,11 +121,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
 }
 
 /** Returns the first condition that reports a problem. */
-function badCondition({
-  kind,
-  metadata,
-  status,
-}: InjectorConfig | RevisionTag): Omit<Finding, 'namespace' | 'kind' | 'name'> | undefined {
+function badCondition({ kind, metadata, status }: InjectorConfig | RevisionTag) {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const badWhenTrue = ['TemplatesDoubtful', 'HoldUnavailable', 'Holding'];
   const found = conditions.find(({ type, status }) =>

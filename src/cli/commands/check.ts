@@ -15,7 +15,7 @@ import { tellHealth } from '../usage/operator-health.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
-import { messageOf } from '../files.ts';
+import { atFile } from '../files.ts';
 import { readFiles } from '../read-folder.ts';
 import { injectedByAnnotation } from '../../api/names.ts';
 import { creatableMetadata } from '../../inject/kubernetes/admission-pod.ts';
@@ -34,17 +34,9 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
   try {
     const stored = (await client.request('POST', path, options)) as KubernetesObject;
     const injectedBy = injectedByOf(stored);
-    return injectedBy.length === 0
-      ? {
-          result: 'NotInjected',
-          injectedBy,
-          message: 'the pod would be stored without our sidecar',
-        }
-      : {
-          result: 'Injected',
-          injectedBy,
-          message: `the pod would be stored with the sidecar of ${injectedBy.join(', ')}`,
-        };
+    const how = injectedBy.length === 0 ? 'without our sidecar' : `with the sidecar of ${injectedBy.join(', ')}`;
+    const result = injectedBy.length === 0 ? 'NotInjected' : 'Injected';
+    return { result, injectedBy, message: `the pod would be stored ${how}` };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code < 400) throw error;
     // A missing right to create pods or a missing namespace says nothing about injection.
@@ -188,12 +180,10 @@ export async function readFileObjects(
 
 /** Reads the objects of a YAML text. @throws UsageError that begins with `source` */
 export function objectsOfText(text: string, source: string): KubernetesObject[] {
-  try {
-    return readDocuments(text).flatMap(({ document }) => objectsIn(document.toJS(), source));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${source}: not YAML: ${messageOf(error)}`, { cause: error });
-  }
+  const values = atFile(`${source}: not YAML`, () =>
+    readDocuments(text).map(({ document }) => document.toJS() as unknown),
+  );
+  return values.flatMap((value) => objectsIn(value, source));
 }
 
 function objectsIn(value: unknown, source: string): KubernetesObject[] {

@@ -64,7 +64,7 @@ export function diffCommand(terminal: Terminal): Command {
       const report =
         options.manifests === undefined
           ? await withCluster(options, (client) => clusterReport(client, options, terminal))
-          : await filesReport(options.manifests, options, terminal);
+          : await filesReport(options, terminal);
       print(terminal, report, options);
       const { failing, changed, unknown } = report.summary;
       terminal.setExitCode(
@@ -132,12 +132,8 @@ async function changeOf(
 }
 
 /** Compares two InjectorConfigs over manifests. Labels of namespaces are not evaluated. */
-async function filesReport(
-  manifests: readonly string[],
-  options: DiffOptions,
-  terminal: Terminal,
-): Promise<DiffReport> {
-  const { filename = [], fromFile, since, from, to, namespace, workload, pods } = options;
+async function filesReport(options: DiffOptions, terminal: Terminal): Promise<DiffReport> {
+  const { manifests = [], filename = [], fromFile, since, from, to, namespace, workload, pods } = options;
   const next = await loadConfigurations('-f', await readFileObjects(terminal, filename, '-f'));
   const earlier =
     since !== undefined

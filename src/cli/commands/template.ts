@@ -11,7 +11,7 @@ import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
-import { messageOf, readNamedFile, writeNamedFile } from '../files.ts';
+import { atFile, readNamedFile, writeNamedFile } from '../files.ts';
 
 interface TemplateOptions {
   readonly file?: string;
@@ -50,11 +50,13 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
   if (batch !== undefined) {
     if (data !== undefined) throw new UsageError('--data: remove it; a batch contains its own data');
     const rows = await readNamedFile(terminal, '--batch', batch);
-    writeNamedFile(terminal, '--output', output, `${rendered(rows, settings)}\n`);
+    const results = atFile('--batch', () => renderBatch(rows, { name: 'template', ...settings }));
+    writeNamedFile(terminal, '--output', output, `${results}\n`);
     return;
   }
   const text = await readNamedFile(terminal, '--file', file ?? '');
-  const value = data === undefined ? null : parseData(data, await readNamedFile(terminal, '--data', data));
+  const json = data === undefined ? 'null' : await readNamedFile(terminal, '--data', data);
+  const value = atFile(`--data ${data ?? ''}: not JSON`, () => decodeJson(json));
   try {
     const name = file === '-' ? 'stdin' : (file ?? '');
     const template = compileTemplate(text, { name, unavailable: omittedFunctions, ...settings });
@@ -63,21 +65,5 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
     if (!(error instanceof TemplateError)) throw error;
     terminal.error(error.caret());
     terminal.setExitCode(exitCodes.failure);
-  }
-}
-
-function rendered(rows: string, settings: Omit<RenderOptions, 'name'>): string {
-  try {
-    return renderBatch(rows, { name: 'template', ...settings });
-  } catch (error) {
-    throw new UsageError(`--batch: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function parseData(file: string, text: string): unknown {
-  try {
-    return decodeJson(text);
-  } catch (error) {
-    throw new UsageError(`--data ${file}: not JSON: ${messageOf(error)}`, { cause: error });
   }
 }

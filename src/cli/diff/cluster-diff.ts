@@ -149,11 +149,7 @@ function namesOfRevision({ injectorConfigs }: Facts, revision: string): Readonly
 }
 
 /** Loads the configurations that injected pods, as far as they still exist. */
-async function readInjectors(
-  client: Reader,
-  facts: Facts,
-  entries: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, NamedInjector>> {
+async function readInjectors(client: Reader, facts: Facts, entries: ReadonlySet<string>) {
   const injectors = new Map<string, NamedInjector>();
   for (const entry of [...entries].slice(0, mostConfigurations)) {
     const [name, hash] = [entry.slice(0, -9), entry.slice(-8)] as const;

@@ -10,7 +10,6 @@ import { parseAnnotationOverrides } from '../../api/injector-config/parse-annota
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { atFile, readFile, readText } from '../files.ts';
-import { UsageError } from '../terminal.ts';
 
 /** `--annotation-overrides FILE`, for commands that read Istio's format, which has no such key. */
 export function annotationOverridesOption(): Option {
@@ -22,13 +21,10 @@ export function annotationOverridesOption(): Option {
 /** Reads the file, or returns preset Istio. @throws UsageError naming the file and the field */
 export function annotationOverridesOf(file: string | undefined): AnnotationOverrides {
   if (file === undefined) return istioOverrides;
+  const place = `--annotation-overrides ${file}`;
   const text = readFile('--annotation-overrides', file);
-  try {
-    return parseAnnotationOverrides(parse(text));
-  } catch (error) {
-    const reason = error instanceof ConfigurationError ? error.message : `not YAML: ${(error as Error).message}`;
-    throw new UsageError(`--annotation-overrides ${file}: ${reason}`, { cause: error });
-  }
+  const value = atFile(`${place}: not YAML`, () => parse(text) as unknown);
+  return atFile(place, () => parseAnnotationOverrides(value));
 }
 
 const modes = { auto: 'Auto', enabled: 'Enabled', disabled: 'Disabled' } as const;

@@ -48,8 +48,15 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   /** The state of the rollout of each tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
-  registerTagGauges(registry, restartGauges, restarts);
-  registerTagGauges(registry, rolloutGauges, rollouts);
+  /** Registers gauges that read the states of tags on each scrape. */
+  const tagSeries = <State>(gauges: readonly TagGauge<State>[], states: ReadonlyMap<string, State>): void => {
+    for (const { name, help, labels = [], read } of gauges)
+      series(name, help, ['tag', ...labels], () =>
+        [...states].flatMap(([tag, state]) => read(state).map(([own, count]) => [{ tag, ...own }, count] as const)),
+      );
+  };
+  tagSeries(restartGauges, restarts);
+  tagSeries(rolloutGauges, rollouts);
   let readUsage: () => UsageFigures | undefined = () => undefined;
   series(
     'injector_pods',
@@ -202,17 +209,3 @@ const restartGauges: readonly TagGauge<RestartFigures>[] = [
     read: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
   },
 ];
-
-/** Registers gauges that read the states of tags on each scrape. */
-function registerTagGauges<State>(
-  registry: Registry,
-  gauges: readonly TagGauge<State>[],
-  states: ReadonlyMap<string, State>,
-): void {
-  const { series } = registerMetrics(registry);
-  for (const { name, help, labels = [], read } of gauges) {
-    series(name, help, ['tag', ...labels], () =>
-      [...states].flatMap(([tag, state]) => read(state).map(([values, count]) => [{ tag, ...values }, count] as const)),
-    );
-  }
-}

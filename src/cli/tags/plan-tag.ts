@@ -61,7 +61,7 @@ export function planTagSet(request: TagRequest, overwrite: boolean, installation
     const problem = `tag ${name} belongs to operator class ${before.spec.operatorClass}, but InjectorConfig ${config.metadata.name} belongs to ${config.spec.operatorClass}: remove the tag and set it again`;
     return refuse(problem);
   }
-  const incompatible = whyIncompatible(config, before, installation);
+  const incompatible = whyIncompatible(config, before && configOfTag(installation, before));
   if (incompatible !== undefined) return refuse(`--revision ${revision}: ${incompatible}`);
   const unready = whyUnready(config);
   if (unready !== undefined) return refuse(`--revision ${revision}: ${unready}`);
@@ -84,17 +84,12 @@ function isSame(before: RevisionTag, { spec }: RevisionTag): boolean {
   return revision === spec.revision && enableNamespacesByDefault === spec.enableNamespacesByDefault;
 }
 
-/** Returns why the operator would not publish the tag. */
-function whyIncompatible(
-  config: InjectorConfig,
-  before: RevisionTag | undefined,
-  installation: Installation,
-): string | undefined {
+/** Returns why the operator would not publish the tag. @param now the current target of the tag */
+function whyIncompatible(config: InjectorConfig, now: InjectorConfig | undefined): string | undefined {
   const { name } = config.metadata;
   const { selection, keys } = config.spec.webhook;
   if (selection === 'Custom')
     return `InjectorConfig ${name} has custom selectors (selection: Custom), so a tag cannot point to it; name another revision`;
-  const now = before && configOfTag(installation, before);
   if (now === undefined || isDeepStrictEqual(now.spec.webhook.keys, keys)) return undefined;
   return `InjectorConfig ${name} uses other labels (spec.webhook.keys) than InjectorConfig ${now.metadata.name}: remove the tag and set it again`;
 }
@@ -114,11 +109,7 @@ function whyUnready(config: InjectorConfig): string | undefined {
  * @returns an InjectorConfig whose revision has the name of the tag, and the consequences to
  *   confirm
  */
-function tagRivals(
-  tag: RevisionTag,
-  config: InjectorConfig,
-  installation: Installation,
-): { namesake: PodClaim | undefined; concerns: string[] } {
+function tagRivals(tag: RevisionTag, config: InjectorConfig, installation: Installation) {
   const { creationTimestamp = '9999' } = tag.metadata;
   const mine = claimOfTag({ ...tag, metadata: { ...tag.metadata, creationTimestamp } }, config);
   const tags = [...installation.tags.filter(({ metadata }) => metadata.name !== tag.metadata.name), tag];

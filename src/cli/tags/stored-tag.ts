@@ -2,6 +2,11 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import {
+  formatRolloutAction,
+  type RolloutAction,
+  rolloutActionAnnotation,
+} from '../../api/revision-tag/rollout-action.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict } from '../../kube/api-error.ts';
@@ -36,11 +41,7 @@ export function noSuchTag(name: string, tags: readonly { readonly metadata: { na
 }
 
 /** Creates or moves a tag by one request. @throws Error when another client has changed it */
-export async function writeTag(
-  client: Pick<ApiClient, 'create' | 'patch' | 'find'>,
-  tag: RevisionTag,
-  before: RevisionTag | undefined,
-): Promise<KubernetesObject> {
+export async function writeTag(client: ApiClient, tag: RevisionTag, before?: RevisionTag): Promise<KubernetesObject> {
   if (before === undefined) {
     try {
       return await client.create(briefTagManifest(tag) as KubernetesObject, options);
@@ -56,12 +57,9 @@ export async function writeTag(
   );
 }
 
-/** Sets annotations of a tag. @throws Error when another client has changed its spec */
-export async function annotateTag(
-  client: Pick<ApiClient, 'patch' | 'find'>,
-  tag: RevisionTag,
-  annotations: Readonly<Record<string, string>>,
-): Promise<void> {
+/** Requests an action of a rollout. @throws Error when another client has changed the tag's spec */
+export async function requestAction(client: ApiClient, tag: RevisionTag, action: RolloutAction): Promise<void> {
+  const annotations = { [rolloutActionAnnotation]: formatRolloutAction(action) };
   await writeIfUnchanged(client, tag, (resourceVersion) =>
     client.patch(tag, 'merge', { metadata: { annotations, resourceVersion } }, options),
   );
@@ -72,11 +70,7 @@ export async function annotateTag(
  * @param isUsed whether the user confirmed the deletion of a used tag. If so, or if the status (up
  *   to 30 s old) reports usage, adds the annotation that the validating webhook requires.
  */
-export async function deleteTag(
-  client: Pick<ApiClient, 'patch' | 'delete' | 'find'>,
-  tag: RevisionTag,
-  isUsed: boolean,
-): Promise<void> {
+export async function deleteTag(client: ApiClient, tag: RevisionTag, isUsed: boolean): Promise<void> {
   const { uid, annotations } = tag.metadata;
   const annotate = (value: string | null, resourceVersion?: string): Promise<KubernetesObject> => {
     const metadata = { annotations: { [forceDeleteAnnotation]: value }, resourceVersion };

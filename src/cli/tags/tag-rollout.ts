@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { commandLine } from '../../api/command-line.ts';
 import { jsonText } from '../../api/printable-text.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutAction, RolloutVerb } from '../../api/revision-tag/rollout-action.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -19,7 +18,7 @@ import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { afterRollback, isObserved, rolloutEnd, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { readinessOf } from '../usage/readiness.ts';
-import { annotateTag, findTag, readTag } from './stored-tag.ts';
+import { findTag, readTag, requestAction } from './stored-tag.ts';
 
 interface ActionOptions extends ClusterOptions {
   /** How long to wait, in seconds; 0 does not wait. */
@@ -48,7 +47,7 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
         const why = whyNotNow(tag, verb);
         if (why !== undefined) throw new Error(`${why}; nothing was changed`);
         const action = { verb, nonce: randomUUID() };
-        await annotateTag(client, tag, { [rolloutActionAnnotation]: formatRolloutAction(action) });
+        await requestAction(client, tag, action);
         if (options.timeout === 0) {
           terminal.out(`RevisionTag ${name}: requested ${verb}`);
           return;

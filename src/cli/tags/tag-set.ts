@@ -69,7 +69,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if ((concerns.length > 0 || isRollout) && !(await agrees(terminal, concerns, isAgreed))) return;
 
   const written = await writeTag(client, tag, before);
-  terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}`);
+  terminal.out(`RevisionTag ${name}: ${describeMove(revision, before, isRollout)}`);
   if (options.timeout > 0) {
     const { timeout } = options;
     const why = await untilPublished(client, name, written.metadata.generation ?? 0, isRollout, timeout);
@@ -136,11 +136,7 @@ function beginsRollout({ spec, status }: RevisionTag, revision: string): boolean
 }
 
 /** Describes the result of a write. */
-function describeMove(
-  { spec: { revision } }: RevisionTag,
-  before: RevisionTag | undefined,
-  isRollout: boolean,
-): string {
+function describeMove(revision: string, before: RevisionTag | undefined, isRollout: boolean): string {
   if (before === undefined) return `created; points to revision ${revision}`;
   const underWay = rolloutUnderWay(before);
   if (underWay?.canary.revision === revision) return `changed; the rollout to revision ${revision} continues`;

@@ -1,10 +1,15 @@
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
-import { jsonText } from '../../api/printable-text.ts';
 import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { Terminal } from '../terminal.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { formatNames, formatPodCounts, type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
+import {
+  formatNames,
+  formatPodCounts,
+  type OutputFormat,
+  outputOption,
+  writeData,
+  writeReport,
+} from '../report/write-report.ts';
 import { tellHealth } from '../usage/operator-health.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
@@ -83,8 +88,7 @@ function tagGenerateCommand(terminal: Terminal): Command {
     .addOption(new Option('--overwrite', 'ignored; for compatibility with istioctl').hideHelp())
     .addOption(new Option('-y, --skip-confirmation', 'ignored; for compatibility with istioctl').hideHelp())
     .action((name: string, { revision, autoInjectNamespaces, output }: GenerateOptions) => {
-      const manifest = briefTagManifest(tagManifest({ name, revision, autoInjectNamespaces }));
-      terminal.document(output === 'json' ? `${jsonText(manifest, 2)}\n` : stringify(manifest));
+      writeData(terminal, output, briefTagManifest(tagManifest({ name, revision, autoInjectNamespaces })));
     });
 }
 
