@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { rolloutEvents } from '../../rollout/transitions.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
+import { conditions as conditionTypes } from '../../operator/reasons.ts';
 import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
@@ -76,8 +77,6 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
         Object.entries(counts).map(([state, pods]) => [{ namespace, state }, pods] as const),
       ),
   );
-  /** The condition types of each InjectorConfig, so that `forget` can remove their series. */
-  const conditionTypes = new Map<string, Set<string>>();
   return {
     rollout(tag, state) {
       // Without a zero, increase() would miss the first event.
@@ -111,12 +110,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     },
     applied: (kind, outcome) => applies.inc({ kind, outcome }),
     conditions(injector, states) {
-      const types = conditionTypes.get(injector) ?? new Set();
-      conditionTypes.set(injector, types);
-      for (const [type, isTrue] of states) {
-        types.add(type);
-        conditions.set({ injector, type }, isTrue ? 1 : 0);
-      }
+      for (const [type, isTrue] of states) conditions.set({ injector, type }, isTrue ? 1 : 0);
     },
     certificateExpires(injector, notAfter, caNotAfter) {
       expiry.set({ injector }, notAfter.getTime() / 1000);
@@ -125,8 +119,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     certificateRotated: (injector, subject, result) => rotations.inc({ injector, subject, result }),
     authorityConfirmed: (seconds) => confirmation.observe(seconds),
     forget(injector) {
-      for (const type of conditionTypes.get(injector) ?? []) conditions.remove({ injector, type });
-      conditionTypes.delete(injector);
+      for (const type of Object.keys(conditionTypes)) conditions.remove({ injector, type });
       expiry.remove({ injector });
       heldPods.remove({ injector });
       authorityExpiry.remove({ injector });

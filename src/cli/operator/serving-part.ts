@@ -108,19 +108,17 @@ export function createServingPart(
 
 /** The loaded injectors of a replica, by InjectorConfig and configuration hash. */
 export class InjectorRegistry {
-  readonly #byName = new Map<string, Map<string, Injector>>();
+  readonly #injectors = new Map<string, Injector>();
 
   get(name: string, hash8: string): Injector | undefined {
-    return this.#byName.get(name)?.get(hash8);
+    return this.#injectors.get(`${name}.${hash8}`);
   }
 
   set(name: string, hash8: string, injector: Injector): void {
-    const hashes = this.#byName.get(name) ?? new Map<string, Injector>();
-    this.#byName.set(name, hashes.set(hash8, injector));
+    this.#injectors.set(`${name}.${hash8}`, injector);
   }
 
   delete(name: string, hash8: string): void {
-    const hashes = this.#byName.get(name);
-    if (hashes?.delete(hash8) && hashes.size === 0) this.#byName.delete(name);
+    this.#injectors.delete(`${name}.${hash8}`);
   }
 }
