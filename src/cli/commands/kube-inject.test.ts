@@ -1,31 +1,28 @@
 import assert from 'node:assert/strict';
-import { Command } from 'commander';
-import { ApiError } from '../../kube/api-error.ts';
-import { recordingTerminal } from '../testdata/recording-terminal.ts';
-import { kubeInjectCommand } from './kube-inject.ts';
+import { runCommand, sees } from '../testdata/recording-terminal.ts';
+import { RevisionCluster } from '../testdata/revision-cluster.ts';
 
 const deployment =
   'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
 const config = 'templates: {sidecar: "spec: {containers: [{name: istio-proxy, image: {{ .Values.image }}}]}"}';
 
-/** Runs the command with Deployment `web` on standard input and these ConfigMaps in the cluster. */
-async function run(argv: readonly string[], configMaps: Record<string, Record<string, string>>): Promise<string> {
-  const { terminal, seen } = recordingTerminal(deployment);
-  const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {
-    const data = configMaps[`${namespace ?? ''}/${name}`];
-    if (data === undefined)
-      return Promise.reject(new ApiError({ code: 404, reason: 'NotFound', message: `no ${name}` }));
-    return Promise.resolve({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
-  };
-  const command = kubeInjectCommand(terminal, () => ({ get: get as never, close: () => undefined }));
-  await new Command()
-    .exitOverride()
-    .addCommand(command)
-    .parseAsync(['kube-inject', '-f', '-', ...argv], { from: 'user' });
-  return seen().out;
-}
-
 describe('kube-inject', () => {
+  let cluster: RevisionCluster;
+  beforeEach(async () => {
+    cluster = new RevisionCluster();
+    await cluster.start();
+  });
+  afterEach(() => cluster.stop());
+
+  /** Runs the command on Deployment `web`, with these ConfigMaps in the cluster. */
+  async function run(argv: readonly string[], configMaps: Record<string, Record<string, string>>) {
+    for (const [id, data] of Object.entries(configMaps)) {
+      const [namespace = '', name = ''] = id.split('/');
+      cluster.memory.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data });
+    }
+    return runCommand(['kube-inject', '-f', '-', ...argv, '--kubeconfig', cluster.kubeconfig], deployment);
+  }
+
   const maps = (suffix: string, namespace = 'istio-system') => ({
     [`${namespace}/istio-sidecar-injector${suffix}`]: { config, values: '{"image": "proxy:1"}' },
     [`${namespace}/istio${suffix}`]: { mesh: '' },
@@ -41,7 +38,7 @@ describe('kube-inject', () => {
   ];
   for (const [title, argv, configMaps] of good) {
     it(title, async () => {
-      assert.match(await run(argv, configMaps), /image: proxy:1/);
+      assert.match((await run(argv, configMaps)).out, /image: proxy:1/);
     });
   }
 
@@ -57,7 +54,7 @@ describe('kube-inject', () => {
   ];
   for (const [title, argv, configMaps, message] of bad) {
     it(`reports ${title} and the flag that replaces it`, async () => {
-      await assert.rejects(run(argv, configMaps), { name: 'ConfigurationError', message });
+      sees(await run(argv, configMaps), 2, { errors: message });
     });
   }
 });

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { loadInjector } from '../../inject/injector.ts';
-import { ApiClient } from '../../kube/api-client.ts';
-import { loadKubeConfig } from '../../kube/kube-config.ts';
-import type { ClusterOptions } from '../cluster-options.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { readNamedFile } from '../files.ts';
 import {
   annotationOverridesOption,
@@ -32,13 +31,8 @@ interface KubeInjectOptions extends ClusterOptions, FileOptions, Omit<SettingsFl
   readonly kubeletVersion: readonly NodeFacts[];
 }
 
-/** Connects to a cluster; called only when the flags do not name all files. */
-export type Connect = (options: ClusterOptions) => Pick<ApiClient, 'get' | 'close'>;
-
-const connectToCluster: Connect = ({ kubeconfig, context }) => new ApiClient(loadKubeConfig({ kubeconfig, context }));
-
 /** Replaces `istioctl kube-inject`. Reads Istio's ConfigMaps unless flags name files. */
-export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectToCluster): Command {
+export function kubeInjectCommand(terminal: Terminal): Command {
   const description = 'inject the workloads of YAML files as `istioctl kube-inject` does';
   return addFileOptions(new Command('kube-inject').description(description), 'workloads')
     .option('--injectConfigFile <file>', 'the injector config, instead of the ConfigMap')
@@ -57,7 +51,7 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
     .option('--kubeconfig <file>', 'the kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
     .option('--context <name>', 'the context of the kubeconfig (default: its current context)')
     .action(async (options: KubeInjectOptions) => {
-      const files = await configurationOf(terminal, options, connect);
+      const files = await configurationOf(terminal, options);
       const injector = inFile(options.injectConfigFile ?? 'the ConfigMaps', () =>
         loadInjector(files, { semantics: 'KubeInject' }),
       );
@@ -65,35 +59,25 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
     });
 }
 
-async function configurationOf(
-  terminal: Terminal,
-  options: KubeInjectOptions,
-  connect: Connect,
-): Promise<ConfigurationFiles> {
+async function configurationOf(terminal: Terminal, options: KubeInjectOptions): Promise<ConfigurationFiles> {
   const { istioNamespace, revision = '' } = options;
   const suffix = revision === '' || revision === 'default' ? '' : `-${revision}`;
   const injectMap = options.injectConfigMapName ?? `istio-sidecar-injector${suffix}`;
   const meshMap = options.meshConfigMapName ?? `istio${suffix}`;
-  let client: ReturnType<Connect> | undefined;
-  /** Reads the file that a flag names, else a key of a ConfigMap. Connects on first use. */
-  const text = (flag: string, file: string | undefined, configMap: string, key: string): Promise<string> => {
-    if (file !== undefined) return readNamedFile(terminal, flag, file);
-    client ??= connect(options);
-    return readConfigMapKey(client, istioNamespace, configMap, key, flag);
+  /** Reads the file that a flag names, else a key of a ConfigMap. */
+  const text = (flag: string, file: string | undefined, configMap: string, key: string): Promise<string> =>
+    file === undefined
+      ? withCluster(options, (client) => readConfigMapKey(client, istioNamespace, configMap, key, flag))
+      : readNamedFile(terminal, flag, file);
+  const config = await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config');
+  if (/^kind: *InjectorConfig\b/m.test(config))
+    throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` instead');
+  return {
+    config,
+    values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
+    mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
+    settings: JSON.stringify(istioSettings({ ...options, revision })),
   };
-  try {
-    const config = await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config');
-    if (/^kind: *InjectorConfig\b/m.test(config))
-      throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` instead');
-    return {
-      config,
-      values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
-      mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
-      settings: JSON.stringify(istioSettings({ ...options, revision })),
-    };
-  } finally {
-    client?.close();
-  }
 }
 
 /**
