@@ -81,11 +81,8 @@ async function existing(
   if (found !== undefined) return found;
   const { items } = await client.listAll(resource, { namespace });
   const where = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
-  const there = namesThere(
-    name,
-    items.map(({ metadata }) => metadata.name ?? ''),
-  );
-  throw new UsageError(`there is no ${resource.kind} ${name}${where}; ${there}`);
+  const names = items.map((each) => each.metadata.name ?? '');
+  throw new UsageError(`there is no ${resource.kind} ${name}${where}; ${namesThere(name, names)}`);
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {

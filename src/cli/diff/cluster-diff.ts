@@ -192,11 +192,8 @@ async function publishedInjector(client: Reader, facts: Facts, revision: string)
 export async function readReferencedTexts(client: Reader, config: InjectorConfig): Promise<ReferencedTexts> {
   const references = Object.values<ConfigurationReference>({ ...configurationReferences(config.spec.injection) });
   const reads = references.map(({ namespace, name }) => client.find(configMaps, name, { namespace }));
-  const found = await Promise.all(reads);
-  return referencedTexts(
-    config,
-    found.filter((each) => each !== undefined),
-  );
+  const found = (await Promise.all(reads)).filter((each) => each !== undefined);
+  return referencedTexts(config, found);
 }
 
 /** The published configuration of a revision comes after every configuration of its family. */
