@@ -155,7 +155,8 @@ function askOurs(
       const words = `injected by ${named}`;
       const step: Step = { step: 'Injection', result: 'Yes', message: words };
       const finding = { outcome: 'Injected', reason: 'Injected', message: words, steps: [...steps, step] } as const;
-      return { finding, pod: marked(result.pod, entryOf(target)) };
+      // One entry suffices: no code here reads the list.
+      return { finding, pod: withEntries(result.pod, [entryOf(target)]) };
     }
   }
 }
@@ -164,9 +165,9 @@ function entryOf({ injectorConfig, hash }: WebhookTarget): string {
   return `${injectorConfig}.${hash}`;
 }
 
-/** Adds the admission handler's annotation. One entry suffices: no code here reads the list. */
-function marked(pod: JsonObject, entry: string): JsonObject {
-  const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entry };
+/** Sets the annotation in which the admission handler records configurations. */
+export function withEntries(pod: JsonObject, entries: readonly string[]): JsonObject {
+  const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entries.join(',') };
   return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 

@@ -9,6 +9,7 @@ import { without } from '../inject/pod/without.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
 import { creatableMetadata, withServerDefaults } from '../inject/kubernetes/admission-pod.ts';
 import { type ContainerDefaults, limitRangerAnnotation, withContainerDefaults } from './pod-resources.ts';
+import { withEntries } from './explain-creation.ts';
 import { changedPaths, mergeChanges } from './pod-changes.ts';
 import { uninjectPod } from './uninject.ts';
 
@@ -55,11 +56,6 @@ export function predictPod(
 function entriesOf(pod: JsonObject): string[] {
   const list = objectAt(pod, ['metadata', 'annotations'])[injectedByAnnotation];
   return typeof list === 'string' && list !== '' ? list.split(',') : [];
-}
-
-function withEntries(pod: JsonObject, entries: readonly string[]): JsonObject {
-  const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entries.join(',') };
-  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 
 /** A stored pod without its injection, and how to predict pods like it. */

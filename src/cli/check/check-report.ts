@@ -16,8 +16,7 @@ import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { claimOfConfig } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, namedByPod } from '../usage/installation.ts';
-import { staleSince } from '../usage/operator-health.ts';
-import { readinessOf } from '../usage/readiness.ts';
+import { readinessOf, staleSince } from '../usage/operator-health.ts';
 import { creationOf, type Facts } from './facts.ts';
 import type { Subject } from './subject.ts';
 

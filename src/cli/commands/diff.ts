@@ -66,17 +66,14 @@ export function diffCommand(terminal: Terminal): Command {
           ? await withCluster(options, (client) => clusterReport(client, options, terminal))
           : await filesReport(options, terminal);
       print(terminal, report, options);
-      const { failing, changed, unknown } = report.summary;
-      terminal.setExitCode(
-        failing > 0
-          ? exitCodes.refused
-          : changed > 0
-            ? exitCodes.negative
-            : unknown > 0
-              ? exitCodes.unknown
-              : exitCodes.success,
-      );
+      terminal.setExitCode(exitCodeOf(report));
     });
+}
+
+function exitCodeOf({ summary: { failing, changed, unknown } }: DiffReport): number {
+  if (failing > 0) return exitCodes.refused;
+  if (changed > 0) return exitCodes.negative;
+  return unknown > 0 ? exitCodes.unknown : exitCodes.success;
 }
 
 /** @throws UsageError if the options do not say what to compare */

@@ -19,11 +19,12 @@ import {
   healthLines,
   isAlive as isHealthy,
   type OperatorHealth,
+  type Readiness,
+  readinessOf,
   readOperatorHealth,
   staleSince,
 } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
-import { type Readiness, readinessOf } from '../usage/readiness.ts';
 
 interface EnableOptions extends SwitchOptions {
   /** How long to wait, in seconds; 0 does not wait. */

@@ -17,9 +17,8 @@ import {
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import type { Terminal } from '../terminal.ts';
 import { configOfTag, type Installation, namespacesNaming } from '../usage/installation.ts';
-import { staleSince, tellHealth } from '../usage/operator-health.ts';
+import { formatReadiness, type Readiness, readinessOf, staleSince, tellHealth } from '../usage/operator-health.ts';
 import { noCounts, readClusterUsage, type UsageReport } from '../usage/read-usage.ts';
-import { formatReadiness, type Readiness, readinessOf } from '../usage/readiness.ts';
 
 /** `injector revisions`: lists all injectors of the cluster and their users. */
 export function revisionsCommand(terminal: Terminal): Command {

@@ -97,12 +97,10 @@ async function releaseAll(client: ApiClient, isReleased: (gate: string) => boole
     }
     const elapsed = Date.now() - began;
     if ((found.length === 0 && elapsed >= times.quietMs) || failure !== '' || elapsed > times.mostMs) {
-      const line = `${plural(released, 'held pod')}: released, without a sidecar`;
-      const left =
-        found.length > 0
-          ? [{ line: `${plural(found.length, 'pod')}: still held: ${failure}`, failed: true as const }]
-          : [];
-      return [...(released === 0 ? [] : [{ line }]), ...left];
+      const changes: SwitchChange[] = [];
+      if (released > 0) changes.push({ line: `${plural(released, 'held pod')}: released, without a sidecar` });
+      const left = `${plural(found.length, 'pod')}: still held: ${failure}`;
+      return found.length === 0 ? changes : [...changes, { line: left, failed: true }];
     }
     await sleep(times.intervalMs);
   }

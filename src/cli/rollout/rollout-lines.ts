@@ -6,7 +6,7 @@ import type {
 } from '../../api/revision-tag/revision-tag.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { cutLine, oneLine, plural, wrap } from '../report/write-report.ts';
-import { readinessOf } from '../usage/readiness.ts';
+import { readinessOf } from '../usage/operator-health.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 
 /** Returns the JSON record of a change. Fields of spec and status keep their names. */

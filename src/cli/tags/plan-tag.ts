@@ -9,7 +9,7 @@ import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import type { PodClaim } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, type Installation } from '../usage/installation.ts';
-import { readinessOf } from '../usage/readiness.ts';
+import { readinessOf } from '../usage/operator-health.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { afterRollback } from '../rollout/rollout-standing.ts';
 

@@ -17,7 +17,7 @@ import { drawRollout } from '../rollout/draw-rollout.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { afterRollback, isObserved, rolloutEnd, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
-import { readinessOf } from '../usage/readiness.ts';
+import { readinessOf } from '../usage/operator-health.ts';
 import { findTag, readTag, requestAction } from './stored-tag.ts';
 
 interface ActionOptions extends ClusterOptions {

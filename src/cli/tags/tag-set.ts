@@ -15,7 +15,7 @@ import type { Terminal } from '../terminal.ts';
 import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
-import { readinessOf } from '../usage/readiness.ts';
+import { readinessOf } from '../usage/operator-health.ts';
 import { restartLine } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -195,10 +195,8 @@ function hasBegun(tag: RevisionTag, generation: number): boolean {
 }
 
 function whyNotPublished({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
-  const { ready, reason, message } = readinessOf({
-    metadata: { generation: Math.max(generation, metadata.generation ?? 0) },
-    status,
-  });
+  const latest = Math.max(generation, metadata.generation ?? 0);
+  const { ready, reason, message } = readinessOf({ metadata: { generation: latest }, status });
   if (ready && status?.stableRevision === spec.revision) return undefined;
   return `${reason}: ${message}`;
 }

@@ -10,9 +10,8 @@ import {
   writeData,
   writeReport,
 } from '../report/write-report.ts';
-import { tellHealth } from '../usage/operator-health.ts';
+import { formatReadiness, tellHealth } from '../usage/operator-health.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
-import { formatReadiness } from '../usage/readiness.ts';
 import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';
 import { tagActionCommand, tagWatchCommand } from './tag-rollout.ts';
 import { tagSetCommand } from './tag-set.ts';

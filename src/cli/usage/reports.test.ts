@@ -4,7 +4,7 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { Installation } from './installation.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf } from './operator-health.ts';
 import { revisionReports } from '../commands/revisions.ts';
 import { tagReports } from './tag-report.ts';
 import type { UsageReport } from './read-usage.ts';

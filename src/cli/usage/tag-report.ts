@@ -3,8 +3,7 @@ import { plural } from '../report/write-report.ts';
 import { restartsOf } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
-import { staleSince } from './operator-health.ts';
-import { readinessOf, type Readiness } from './readiness.ts';
+import { type Readiness, readinessOf, staleSince } from './operator-health.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { noCounts, type UsageReport } from './read-usage.ts';
 
