@@ -12,7 +12,8 @@ export interface RestartCompletion extends RestartProgress {
 }
 
 interface Memory extends RestartCompletion {
-  readonly uid: string;
+  /** The version that was recorded last. */
+  readonly record: WorkloadRecord;
   /** The highest `progress` since the latest restart. */
   readonly furthest: number;
 }
@@ -26,27 +27,24 @@ const noTags: ReadonlySet<string> = new Set();
  * not restarted repeatedly. A new leader has no observations, so it may wait longer, never shorter.
  */
 export class Completions {
+  /** The workloads that have or had our annotation, by `workloadKey`. */
   readonly #known = new Map<string, Memory>();
 
   /** Records a new version of a workload. @param now in milliseconds since 1970 */
   note(record: WorkloadRecord, now: number): void {
     const key = workloadKey(recordedWorkload(record));
-    const { uid = '' } = record.metadata;
-    const last = this.#known.get(key);
-    const before = last?.uid === uid ? last : undefined;
+    const before = this.#memoryOf(record);
     const restarts = latestOfEach([...record.restarts, ...(before?.restarts ?? [])]);
     const [latest] = restarts;
-    if (latest === undefined) {
-      this.#known.delete(key);
-      return;
-    }
+    this.#known.delete(key);
+    if (latest === undefined) return;
     const isSame = before?.restarts[0]?.at === latest.at;
     const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
     // The first observation shows no progress. Ignore progress after the restart is complete.
     const isRestarting = since === undefined && longest === undefined;
     const hasProgressed = isSame && isRestarting && record.progress > before.furthest;
     this.#known.set(key, {
-      uid,
+      record,
       restarts,
       furthest: isSame ? Math.max(before.furthest, record.progress) : record.progress,
       progressedAt: hasProgressed ? now : progressedAt,
@@ -58,10 +56,20 @@ export class Completions {
 
   /** Records that the restart no longer counts: the tag's target changed, perhaps back again. */
   overtake(record: WorkloadRecord, tag: string): void {
+    const known = this.#memoryOf(record);
+    if (known === undefined || known.overtaken.has(tag)) return;
     const key = workloadKey(recordedWorkload(record));
-    const known = this.#known.get(key);
-    if (known === undefined || known.uid !== record.metadata.uid || known.overtaken.has(tag)) return;
     this.#known.set(key, { ...known, overtaken: new Set([...known.overtaken, tag]) });
+  }
+
+  /** Reports whether a workload has or had our annotation. It then counts against the bounds. */
+  has(record: WorkloadRecord): boolean {
+    return this.#known.has(workloadKey(recordedWorkload(record)));
+  }
+
+  /** Returns every workload that was restarted for any tag, as a copy. */
+  annotated(): WorkloadRecord[] {
+    return [...this.#known.values()].map(({ record }) => record);
   }
 
   /** Forgets a deleted workload. */
@@ -75,10 +83,15 @@ export class Completions {
    * @param record the version that was recorded last
    */
   of(record: WorkloadRecord): RestartCompletion {
-    const known = this.#known.get(workloadKey(recordedWorkload(record)));
-    if (known !== undefined && known.uid === record.metadata.uid) return known;
+    const known = this.#memoryOf(record);
+    if (known !== undefined) return known;
     const isPlain = record.restarts.length === 0 && record.isComplete;
     return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };
+  }
+
+  #memoryOf(record: WorkloadRecord): Memory | undefined {
+    const known = this.#known.get(workloadKey(recordedWorkload(record)));
+    return known?.record.metadata.uid === record.metadata.uid ? known : undefined;
   }
 }
 

@@ -51,7 +51,6 @@ export class FailedRestarts {
   readonly #monotonic: () => number;
   /** The last failure of each workload, by `workloadKey`. */
   readonly #known = new Map<string, Known>();
-  readonly #inNamespace = new Map<string, number>();
   /** The time that one retry of each workload would take, in milliseconds. */
   #cost = 0;
 
@@ -68,8 +67,9 @@ export class FailedRestarts {
     this.resolve(key);
     // If the cut splits a surrogate pair, replace the remaining half.
     const message = Buffer.from(failure.message.slice(0, maxMessageLength)).toString();
-    this.#count({ ...failure, message, at, times }, 1);
-    this.#known.set(key, { ...failure, message, at, times });
+    const known = { ...failure, message, at, times };
+    this.#known.set(key, known);
+    this.#cost += costOf(known);
   }
 
   /** Forgets a workload that was restarted. */
@@ -77,7 +77,7 @@ export class FailedRestarts {
     const known = this.#known.get(key);
     if (known === undefined) return;
     this.#known.delete(key);
-    this.#count(known, -1);
+    this.#cost -= costOf(known);
   }
 
   /** Returns why a workload must wait; undefined if the operator may try to restart it now. */
@@ -87,9 +87,15 @@ export class FailedRestarts {
     return { reason: known.reason, message: known.message, isFailure: known.reason !== 'Conflict' };
   }
 
-  /** Reports whether the workloads of a namespace should come last. */
-  comesLast(namespace: string): boolean {
-    return (this.#inNamespace.get(namespace) ?? 0) >= manyInNamespace;
+  /** Returns the namespaces whose workloads should come last. */
+  lastNamespaces(): ReadonlySet<string> {
+    const failures = new Map<string, number>();
+    for (const { reason, record } of this.#known.values()) {
+      const { namespace = '' } = record.metadata;
+      // A conflict does not predict other failures.
+      if (reason !== 'Conflict') failures.set(namespace, (failures.get(namespace) ?? 0) + 1);
+    }
+    return new Set([...failures].filter(([, count]) => count >= manyInNamespace).map(([namespace]) => namespace));
   }
 
   /**
@@ -115,16 +121,11 @@ export class FailedRestarts {
     const alone = Math.min(initial * factor ** Math.min(times - 1, 30), max);
     return at + (reason === 'Conflict' ? alone : Math.max(alone, retryShare * this.#cost));
   }
+}
 
-  #count({ reason, took, record }: Known, by: 1 | -1): void {
-    // A conflict takes little time, and does not predict other failures.
-    if (reason === 'Conflict') return;
-    this.#cost += by * (took + passMs);
-    const { namespace = '' } = record.metadata;
-    const here = (this.#inNamespace.get(namespace) ?? 0) + by;
-    if (here > 0) this.#inNamespace.set(namespace, here);
-    else this.#inNamespace.delete(namespace);
-  }
+/** Returns the time that one retry would take, in milliseconds. A conflict takes little time. */
+function costOf({ reason, took }: Known): number {
+  return reason === 'Conflict' ? 0 : took + passMs;
 }
 
 /**

@@ -3,10 +3,9 @@ import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { restartableKinds } from '../../rollout/restart-reasons.ts';
-import { workloadKey } from '../../routing/workload-key.ts';
 import { Completions } from './completions.ts';
 import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
-import { recordOfWorkload, recordedWorkload, type WorkloadRecord } from './workload-record.ts';
+import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
 
 /** Keeps a store in sync with all objects of a resource until the signal aborts. */
 export type FollowCollection = <T extends KubernetesObject>(collection: {
@@ -33,26 +32,17 @@ const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
 /** Watches workloads and PodDisruptionBudgets while a tag asks for restarts. */
 export class FollowedWorkloads {
   readonly completions = new Completions();
-  /** The watched workloads, by kind. */
-  readonly #workloads = new Map<string, ObjectStore<WorkloadRecord>>();
+  readonly #workloads = restartable.map((resource) => ({ resource, store: new ObjectStore<WorkloadRecord>() }));
   readonly #budgets = new ObjectStore<BudgetRecord>();
-  /** The workloads that have or had our annotation, by `workloadKey`. */
-  readonly #restarted = new Map<string, WorkloadRecord>();
 
   constructor({ follow, signal, clock, changed }: FollowedWorkloadsOptions) {
-    for (const resource of restartable) {
-      const store = new ObjectStore<WorkloadRecord>();
-      this.#workloads.set(resource.kind, store);
+    for (const { resource, store } of this.#workloads) {
       store.subscribe(({ type, object, before }) => {
-        const key = workloadKey(recordedWorkload(object));
-        const wasKnown = this.#restarted.delete(key);
+        const wasKnown = this.completions.has(object);
         if (type === 'Deleted') this.completions.forget(object);
         else this.completions.note(object, clock.now().getTime());
-        // A workload still counts against the bounds after a user removes the annotation.
-        const isKnown = type !== 'Deleted' && this.completions.of(object).restarts.length > 0;
-        if (isKnown) this.#restarted.set(key, object);
         const isNews = type !== 'Modified' || before?.isComplete !== object.isComplete;
-        if (isNews && (wasKnown || isKnown)) changed();
+        if (isNews && (wasKnown || this.completions.has(object))) changed();
       });
       follow({ resource, store, keep: recordOfWorkload, signal });
     }
@@ -65,23 +55,18 @@ export class FollowedWorkloads {
 
   /** The plural kinds whose objects have not been listed yet, such as `Deployments`. */
   get unread(): string[] {
-    const stores = [...this.#workloads, [disruptionBudgets.kind, this.#budgets] as const];
-    return stores.filter(([, store]) => !store.hasSynced).map(([kind]) => `${kind}s`);
+    const followed = [...this.#workloads, { resource: disruptionBudgets, store: this.#budgets }];
+    return followed.filter(({ store }) => !store.hasSynced).map(({ resource }) => `${resource.kind}s`);
   }
 
   get(kind: string, namespace: string, name: string): WorkloadRecord | undefined {
-    return this.#workloads.get(kind)?.get(name, namespace);
-  }
-
-  /** Returns every workload that was restarted for any tag. */
-  annotated(): Iterable<WorkloadRecord> {
-    return this.#restarted.values();
+    return this.#storeOf(kind)?.get(name, namespace);
   }
 
   /** Returns the time of the latest restart, in ms since 1970; -Infinity if there was none. */
   latestRestart(): number {
     let latest = -Infinity;
-    for (const { restarts } of this.#restarted.values()) latest = Math.max(latest, restarts[0]?.at ?? -Infinity);
+    for (const { restarts } of this.completions.annotated()) latest = Math.max(latest, restarts[0]?.at ?? -Infinity);
     return latest;
   }
 
@@ -91,6 +76,10 @@ export class FollowedWorkloads {
 
   /** Stores the API server's response to a write, before the watch event arrives. */
   written(object: KubernetesObject): void {
-    this.#workloads.get(object.kind)?.upsert(recordOfWorkload(object));
+    this.#storeOf(object.kind)?.upsert(recordOfWorkload(object));
+  }
+
+  #storeOf(kind: string): ObjectStore<WorkloadRecord> | undefined {
+    return this.#workloads.find(({ resource }) => resource.kind === kind)?.store;
   }
 }

@@ -16,10 +16,10 @@ import { recordedWorkload } from './workload-record.ts';
 export interface TagRestartSources {
   /** The judged pods that follow the tag. */
   readonly groups: Iterable<PodGroup>;
-  readonly workloads: Pick<FollowedWorkloads, 'get' | 'annotated' | 'budgets' | 'completions'>;
+  readonly workloads: Pick<FollowedWorkloads, 'get' | 'budgets' | 'completions'>;
   /** Whether the path changed so recently that some API servers may still use the old path. */
   readonly hasMoved: boolean;
-  readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'comesLast' | 'uncertain'>;
+  readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'lastNamespaces' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly shares: FairShares;
   /** The current time, in milliseconds since 1970. */
@@ -49,6 +49,7 @@ export function* planTagRestarts(
     return served.get(target);
   };
   const budgets = workloads.budgets();
+  const lastNamespaces = failedRestarts.lastNamespaces();
   const { own, others, ...inputs } = yield* restartCandidates({
     tag: metadata.name,
     groups,
@@ -57,7 +58,7 @@ export function* planTagRestarts(
     completions: workloads.completions,
     holdOf: ({ key, namespace, target }) => ({
       hold: hasMoved ? justMoved : (failedRestarts.holdOf(key) ?? notServed(target)),
-      isDeferred: failedRestarts.comesLast(namespace),
+      isDeferred: lastNamespaces.has(namespace),
     }),
     rolledBackFrom,
     rolloutStartedAt: startedAt === undefined ? undefined : Date.parse(startedAt),

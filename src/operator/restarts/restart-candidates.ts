@@ -22,8 +22,6 @@ import { carriedBy } from '../usage/pod-traits.ts';
 /** Finds the watched Deployments, StatefulSets and DaemonSets. */
 export interface WorkloadLookup {
   get(kind: string, namespace: string, name: string): WorkloadRecord | undefined;
-  /** Returns every workload that the operator restarted; may also return other workloads. */
-  annotated(): Iterable<WorkloadRecord>;
 }
 
 export interface RestartSources {
@@ -32,7 +30,7 @@ export interface RestartSources {
   readonly groups: Iterable<PodGroup>;
   readonly workloads: WorkloadLookup;
   readonly budgets: Iterable<BudgetRecord>;
-  readonly completions: Pick<Completions, 'of'>;
+  readonly completions: Pick<Completions, 'of' | 'annotated'>;
   /** `status.rollout.startedAt`, in ms since 1970. Earlier restarts no longer count. */
   readonly rolloutStartedAt?: number | undefined;
   /** Returns why a workload must wait, and whether it comes last, for reasons outside its pods. */
@@ -151,11 +149,8 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
       budgets: covering,
     });
   };
-  // Copy the list: otherwise a workload that changes between steps would be visited twice.
-  for (const record of [...workloads.annotated()]) {
-    if (record.isBeingDeleted) continue;
-    const completion = completions.of(record);
-    if (completion.restarts.length > 0) add(workloadKey(recordedWorkload(record)), record, completion);
+  for (const record of completions.annotated()) {
+    if (!record.isBeingDeleted) add(workloadKey(recordedWorkload(record)), record, completions.of(record));
     yield;
   }
   for (const [key, { workload, stale, target = '', leftOut = gone }] of pods) {

@@ -5,8 +5,7 @@ import type { Clock, Logger } from '../../kube/ports.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { restartManager, resyncMs } from '../settings.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
-import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
-import { Leadership } from './leadership.ts';
+import { type FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
 import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
@@ -55,6 +54,15 @@ const batchMs = 100;
 const maxWrites = 20;
 /** The minimum ratio of idle time to planning time, because a cluster may have very many pods. */
 const idleRatio = 10;
+
+/** The watches of one leader while tags ask for restarts. */
+interface Following {
+  /** Aborts when this process stops leading. */
+  readonly leading: AbortSignal;
+  readonly stop: AbortController;
+  readonly workloads: FollowedWorkloads;
+}
+
 /** Whether a pass wrote all planned restarts, stopped at `maxWrites`, or stopped at a failure. */
 type Writes = 'all' | 'some' | 'failed';
 /** How long all restarts may be blocked before the status reports it, in milliseconds. */
@@ -71,7 +79,7 @@ export class RestartPass implements RestartSource {
   readonly #failed: FailedRestarts;
   /** Shares the attempts of this process among namespaces. */
   readonly #shares = new FairShares();
-  #leadership: Leadership | undefined;
+  #following: Following | undefined;
   #isDue = false;
   /** Whether a workload is restarting or waiting. */
   #isBusy = false;
@@ -99,37 +107,35 @@ export class RestartPass implements RestartSource {
     const names = new Set(tags.map(({ metadata }) => metadata.name));
     this.#reports.keepOnly(names);
     if (tags.length === 0) {
-      this.#leadership?.end();
-      this.#leadership = undefined;
+      this.#following?.stop.abort();
+      this.#following = undefined;
       return resyncMs;
     }
-    const leadership = this.#follow(leading);
-    leadership.keepOnly(names);
+    const { workloads } = this.#follow(leading);
     this.#isBusy = false;
     this.#planned = 0;
     let wait: number = intervalMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
-      wait = Math.min(wait, await this.#restart(tag, leadership));
+      wait = Math.min(wait, await this.#restart(tag, workloads, leading));
     }
     return wait;
   }
 
-  async #restart(tag: RevisionTag, leadership: Leadership): Promise<number> {
+  async #restart(tag: RevisionTag, workloads: FollowedWorkloads, leading: AbortSignal): Promise<number> {
     const { objectOf, podsOf, judgedBy, metrics, clock } = this.#options;
     const { name } = tag.metadata;
-    const { workloads, leading } = leadership;
     const pods = podsOf(name);
     const unread = [...(pods === undefined ? ['Pods'] : []), ...workloads.unread];
     if (pods === undefined || unread.length > 0) {
       // If the operator lacks the permission, the list never arrives.
       const why = `no workload is restarted before ${unread.join(', ')} have been listed; check that the operator may list and watch them`;
       const { idle, busy } = intervalMs;
-      return this.#reportAfterDelay(name, leadership.judgedSince(name, undefined), why) ? idle : busy;
+      return this.#reportAfterDelay(name, this.#reports.judgedSince(name, undefined), why) ? idle : busy;
     }
     const groups = [...pods];
     const path = judgedBy(name);
-    const since = leadership.judgedSince(name, path);
+    const since = this.#reports.judgedSince(name, path);
     if (path === undefined) {
       const why =
         'no workload is restarted before its pods are compared with the live webhook; check that the InjectorConfig of the tag exists';
@@ -138,7 +144,7 @@ export class RestartPass implements RestartSource {
     metrics.restarted?.(name, 0);
     // Skip planning only if the status reports Idle: otherwise the old phase would stay forever.
     const isIdle = this.#reports.of(name)?.phase === 'Idle';
-    if (isIdle && leadership.isOver(name, path) && staleWorkloads(name, groups) === 0) return intervalMs.idle;
+    if (isIdle && this.#reports.isOver(name) && staleWorkloads(name, groups) === 0) return intervalMs.idle;
     // A plan is valid until the tag's spec or its live path changes.
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
@@ -157,7 +163,7 @@ export class RestartPass implements RestartSource {
     const object = objectOf(name);
     const status = { ...plan.status, ...(path !== null && { path }) };
     if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
-    leadership.planned(name, plan, path, restartBounds(tag.spec.strategy ?? {}));
+    this.#reports.planned(name, plan, restartBounds(tag.spec.strategy ?? {}), () => workloads.latestRestart());
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
     const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
@@ -230,19 +236,24 @@ export class RestartPass implements RestartSource {
     return true;
   }
 
-  #follow(leading: AbortSignal): Leadership {
-    if (this.#leadership?.leading === leading) return this.#leadership;
-    this.#leadership?.end();
+  #follow(leading: AbortSignal): Following {
+    if (this.#following?.leading === leading) return this.#following;
+    this.#following?.stop.abort();
     const { follow, clock } = this.#options;
-    const leadership = new Leadership({ leading, follow, clock, changed: () => this.#wakeSoon() });
-    this.#leadership = leadership;
+    const stop = new AbortController();
+    const changed = (): void => {
+      if (!stop.signal.aborted) this.#wakeSoon();
+    };
+    const signal = AbortSignal.any([leading, stop.signal]);
+    const following = { leading, stop, workloads: new FollowedWorkloads({ follow, signal, clock, changed }) };
+    this.#following = following;
     const forget = (): void => {
-      if (this.#leadership !== leadership) return;
-      this.#leadership = undefined;
+      if (this.#following !== following) return;
+      this.#following = undefined;
       this.#reports.keepOnly(new Set());
     };
-    leading.addEventListener('abort', forget, { once: true, signal: leadership.ended });
-    return leadership;
+    leading.addEventListener('abort', forget, { once: true, signal: stop.signal });
+    return following;
   }
 
   #wakeSoon(): void {

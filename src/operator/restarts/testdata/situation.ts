@@ -90,7 +90,7 @@ export function inspect({ workloads = [record('web')], ...sources }: SituationFi
   const steps = restartCandidates({
     tag: 'prod',
     groups: [pods('web')],
-    workloads: { get, annotated: () => workloads },
+    workloads: { get },
     budgets: [],
     completions,
     isRollbackOnly: false,
