@@ -1,7 +1,7 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
-import type { ReportedFailure } from './replicas/failures-annotation.ts';
+import type { ReportedFailure } from './replicas/report-annotations.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';

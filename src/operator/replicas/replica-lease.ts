@@ -3,8 +3,14 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, replicaAnnotations, replicaLeaseName } from '../../api/names.ts';
 import type { PairReport } from '../../rollout/shadow-report.ts';
 import { pathFormats } from '../../routing/route.ts';
-import { parseAnnotation, readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
-import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
+import {
+  parseAnnotation,
+  readFailures,
+  readShadowReports,
+  type ReportedFailure,
+  writeFailures,
+  writeShadowReports,
+} from './report-annotations.ts';
 
 /** The configurations and certificate that a replica serves for one InjectorConfig. */
 export interface ServedConfiguration {

@@ -14,7 +14,7 @@ import {
 } from '../../rollout/shadow-report.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { ReplicaReport, ReplicaReports } from '../ports.ts';
-import { addFailures, type ReportedFailure } from './failures-annotation.ts';
+import { addFailures, type ReportedFailure } from './report-annotations.ts';
 import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
 
 export interface ReplicaLeasesOptions extends FollowingParts {

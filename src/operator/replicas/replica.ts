@@ -37,10 +37,14 @@ const unrelatedDelayMs = 3000;
 /** The delay, in ms, before the retry of a load that failed with a temporary error. */
 const reloadMs = 5000;
 
-/** A watch of one serving Secret by name, since replicas may not watch all Secrets. */
-interface FollowedSecret {
+/** What this replica serves for an InjectorConfig or the validator, and the watch of its Secret. */
+interface Served {
+  /** The serving Secret, watched by name, since replicas may not watch all Secrets. */
   readonly store: ObjectStore;
   readonly stop: AbortController;
+  pair?: ServingPair | undefined;
+  /** The InjectorConfig and its loaded hashes; absent before the first load. */
+  loaded?: { readonly injectorConfig: string; readonly hashes: Set<string> };
 }
 
 /**
@@ -51,8 +55,8 @@ interface FollowedSecret {
 export class Replica implements NodeSource {
   readonly #options: ReplicaOptions;
   readonly #configMaps = new ObjectStore();
-  /** The watches of serving Secrets, by name of the Secret. */
-  readonly #secrets = new Map<string, FollowedSecret>();
+  /** By name of the serving Secret. */
+  readonly #served = new Map<string, Served>();
   readonly #nodes = new ObjectStore();
   readonly #webhooks = new ObjectStore();
   readonly #starting = new AbortController();
@@ -60,11 +64,8 @@ export class Replica implements NodeSource {
   readonly #listeners: (() => void)[] = [];
   /** The ConfigMaps to load, by name. They are loaded one at a time, to keep requests fast. */
   readonly #toLoad = new Map<string, KubernetesObject>();
-  readonly #pairs = new Map<string, ServingPair>();
-  /** The loaded hashes, by InjectorConfig. */
-  readonly #loaded = new Map<string, Set<string>>();
-  /** The ConfigMaps whose load will be retried. Until then, this replica is not ready. */
-  readonly #pendingReload = new Set<string>();
+  /** The number of loads that will be retried. Until then, this replica is not ready. */
+  #pendingReloads = 0;
   #loading = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
 
@@ -86,7 +87,7 @@ export class Replica implements NodeSource {
     this.#follow({ resource: configMaps, store: this.#configMaps, labelSelector });
     const webhooks = { resource: mutatingWebhooks, store: this.#webhooks, namespace: undefined, labelSelector: owned };
     this.#follow(webhooks, AbortSignal.any([this.#stop.signal, this.#starting.signal]));
-    this.#followSecret(validatorNames(operatorClass).servingSecret);
+    this.#followed(validatorNames(operatorClass).servingSecret);
     this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: onlyKubeletFacts });
   }
 
@@ -97,8 +98,8 @@ export class Replica implements NodeSource {
 
   /** Whether all existing objects were loaded once, and all webhook paths were readable. */
   get ready(): boolean {
-    const stores = [this.#configMaps, this.#webhooks, ...[...this.#secrets.values()].map(({ store }) => store)];
-    const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#pendingReload.size === 0;
+    const stores = [this.#configMaps, this.#webhooks, ...[...this.#served.values()].map(({ store }) => store)];
+    const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#pendingReloads === 0;
     if (isLoaded && this.#webhooks.list().every(hasReadablePaths)) this.#starting.abort();
     return this.#starting.signal.aborted;
   }
@@ -118,8 +119,8 @@ export class Replica implements NodeSource {
       return { hashes: [...hashes].sort(), ...(certificate === undefined ? {} : { certificate }) };
     };
     const validator = served(validatorNames(operatorClass).servingSecret, []);
-    const revisions = [...this.#loaded].map(([name, hashes]): [string, ServedConfiguration] => {
-      return [name, served(objectNames(name).servingSecret, hashes)];
+    const revisions = [...this.#served].flatMap(([secret, { loaded }]): [string, ServedConfiguration][] => {
+      return loaded === undefined ? [] : [[loaded.injectorConfig, served(secret, loaded.hashes)]];
     });
     return new Map([[validatorReport, validator], ...revisions]);
   }
@@ -137,14 +138,16 @@ export class Replica implements NodeSource {
     void new Reflector({ ...this.#options, ...what }).run(signal);
   }
 
-  /** Watches one Secret by name, as RBAC requires. */
-  #followSecret(name: string): void {
-    if (this.#secrets.has(name)) return;
-    const followed = { store: new ObjectStore(), stop: new AbortController() };
-    this.#secrets.set(name, followed);
-    followed.store.subscribe((change) => this.#onSecret(change));
-    const signal = AbortSignal.any([this.#stop.signal, followed.stop.signal]);
-    this.#follow({ resource: secrets, store: followed.store, fieldSelector: `metadata.name=${name}` }, signal);
+  /** Watches a serving Secret by name, as RBAC requires, unless it is watched already. */
+  #followed(secret: string): Served {
+    const known = this.#served.get(secret);
+    if (known !== undefined) return known;
+    const served: Served = { store: new ObjectStore(), stop: new AbortController() };
+    this.#served.set(secret, served);
+    served.store.subscribe((change) => this.#onSecret(served, change));
+    const signal = AbortSignal.any([this.#stop.signal, served.stop.signal]);
+    this.#follow({ resource: secrets, store: served.store, fieldSelector: `metadata.name=${secret}` }, signal);
+    return served;
   }
 
   #onConfigMap({ type, object }: StoreChange<KubernetesObject>): void {
@@ -156,7 +159,7 @@ export class Replica implements NodeSource {
     }
     this.#toLoad.set(key, object);
     const name = injectorConfigOf(object);
-    if (name !== undefined) this.#followSecret(objectNames(name).servingSecret);
+    if (name !== undefined) this.#followed(objectNames(name).servingSecret);
     if (this.#loading) return;
     this.#loading = true;
     setImmediate(() => void this.#loadAll());
@@ -186,7 +189,9 @@ export class Replica implements NodeSource {
     if (registry.get(name, hash) !== undefined) return;
     try {
       registry.set(name, hash, await load(files));
-      this.#loaded.set(name, (this.#loaded.get(name) ?? new Set()).add(hash));
+      const served = this.#followed(objectNames(name).servingSecret);
+      served.loaded ??= { injectorConfig: name, hashes: new Set() };
+      served.loaded.hashes.add(hash);
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
       if (!(error instanceof ConfigurationError)) this.#reloadLater(object);
@@ -196,16 +201,15 @@ export class Replica implements NodeSource {
 
   #reloadLater(object: KubernetesObject): void {
     const { clock, namespace } = this.#options;
-    const key = object.metadata.name ?? '';
-    this.#pendingReload.add(key);
+    this.#pendingReloads += 1;
     clock.after(reloadMs, () => {
-      this.#pendingReload.delete(key);
-      if (this.#configMaps.get(key, namespace) === object)
+      this.#pendingReloads -= 1;
+      if (this.#configMaps.get(object.metadata.name ?? '', namespace) === object)
         this.#onConfigMap({ type: 'Modified', object, before: object });
     });
   }
 
-  #onSecret({ type, object }: StoreChange<KubernetesObject>): void {
+  #onSecret(served: Served, { type, object }: StoreChange<KubernetesObject>): void {
     const { namespace, clock, logger } = this.#options;
     const owner = object.metadata.name ?? '';
     if (type === 'Deleted') {
@@ -213,8 +217,8 @@ export class Replica implements NodeSource {
       return;
     }
     const pair = servingPairOf(object);
-    if (!isUnrelated(pair, this.#pairs.get(owner), clock.now())) {
-      this.#take(owner, pair);
+    if (!isUnrelated(pair, served.pair, clock.now())) {
+      this.#take(served, owner, pair);
       return;
     }
     logger.warn('a serving certificate shares no authority with the served one, which stays for now', {
@@ -222,11 +226,11 @@ export class Replica implements NodeSource {
       seconds: unrelatedDelayMs / 1000,
     });
     clock.after(unrelatedDelayMs, () => {
-      if (this.#secrets.get(owner)?.store.get(owner, namespace) === object) this.#take(owner, pair);
+      if (this.#served.get(owner)?.store.get(owner, namespace) === object) this.#take(served, owner, pair);
     });
   }
 
-  #take(owner: string, pair: ServingPair): void {
+  #take(served: Served, owner: string, pair: ServingPair): void {
     const { certificates, clock, logger } = this.#options;
     const faults = certificates.offer(owner, pair, clock.now());
     if (faults.length > 0) {
@@ -234,7 +238,7 @@ export class Replica implements NodeSource {
       logger.error('a serving certificate cannot be used; the last good one stays', { secret: owner, problem });
       return;
     }
-    this.#pairs.set(owner, pair);
+    served.pair = pair;
     this.#notify();
   }
 
@@ -242,7 +246,8 @@ export class Replica implements NodeSource {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
     // Still serve the pair in memory, but accept an unrelated pair for a recreated InjectorConfig.
-    if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
+    const served = this.#served.get(objectNames(name).servingSecret);
+    if (served !== undefined && this.#isGone(name)) served.pair = undefined;
     this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
 
@@ -256,19 +261,17 @@ export class Replica implements NodeSource {
     const stored = this.#stored(name);
     const isGone = this.#isGone(name);
     if (!isGone && stored.length < keptConfigurations) return;
-    const loaded = this.#loaded.get(name) ?? new Set();
-    for (const hash of loaded) {
+    const served = this.#served.get(servingSecret);
+    for (const hash of served?.loaded?.hashes ?? []) {
       if (stored.includes(hash)) continue;
       registry.delete(name, hash);
-      loaded.delete(hash);
+      served?.loaded?.hashes.delete(hash);
       logger.info('unloaded', { injectorConfig: name, hash });
     }
     if (isGone) {
-      this.#loaded.delete(name);
       certificates.remove(servingSecret);
-      this.#pairs.delete(servingSecret);
-      this.#secrets.get(servingSecret)?.stop.abort();
-      this.#secrets.delete(servingSecret);
+      served?.stop.abort();
+      this.#served.delete(servingSecret);
     }
     this.#notify();
   }
@@ -282,7 +285,7 @@ export class Replica implements NodeSource {
 
   #isGone(name: string): boolean {
     const { servingSecret } = objectNames(name);
-    const secret = this.#secrets.get(servingSecret)?.store.get(servingSecret, this.#options.namespace);
+    const secret = this.#served.get(servingSecret)?.store.get(servingSecret, this.#options.namespace);
     return secret === undefined && this.#stored(name).length === 0;
   }
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ReportedFailure } from '../replicas/failures-annotation.ts';
+import type { ReportedFailure } from '../replicas/report-annotations.ts';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { pooledKeys } from '../../certs/testdata/key-pool.ts';
