@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
-import { CanaryFailures } from './rollouts.ts';
+import { countFailures } from './rollouts.ts';
 
 describe('A tag with a canary strategy', () => {
   const fixture = new RolloutFixture();
@@ -317,27 +317,32 @@ describe('A tag with a canary strategy', () => {
   });
 });
 
-describe('FailedInjections', () => {
+describe('countFailures', () => {
   const first = { startedAt: '2026-06-01T00:00:00Z', injectionErrors: 0 };
-
-  for (const [what, sums, counts] of [
-    ['counts increases of the sum', [7, 7, 9, 10], [0, 0, 2, 3]],
-    ['ignores a decrease of the sum when a replica terminates', [5, 8, 2, 4], [0, 3, 3, 5]],
-  ] as const) {
+  type Reports = readonly (readonly [state: typeof first | undefined, reported: number])[];
+  const counted = (reports: Reports): number[] => {
+    let known: ReturnType<typeof countFailures> | undefined;
+    return reports.map(([state, reported]) => (known = countFailures(known, state, reported)).failed);
+  };
+  const second = { ...first, startedAt: '2026-06-02T00:00:00Z' };
+  const rows: [what: string, reports: Reports, counts: number[]][] = [
+    ['counts increases of the sum', [7, 7, 9, 10].map((sum) => [first, sum]), [0, 0, 2, 3]],
+    ['ignores a decrease of the sum when a replica terminates', [5, 8, 2, 4].map((sum) => [first, sum]), [0, 3, 3, 5]],
+    [
+      'starts at 0 for each rollout',
+      [
+        [undefined, 4],
+        [first, 6],
+        [first, 7],
+        [second, 9],
+      ],
+      [0, 0, 1, 0],
+    ],
+    ['continues from the status in a new process', [[{ ...first, injectionErrors: 3 }, 9]], [3]],
+  ];
+  for (const [what, reports, counts] of rows) {
     it(what, () => {
-      const failed = new CanaryFailures();
-      const counted = sums.map((reported) => failed.since('prod', first, reported));
-      assert.deepEqual(counted, counts);
+      assert.deepEqual(counted(reports), counts);
     });
   }
-
-  it('starts at 0 for each rollout and tag, and continues from the status in a new process', () => {
-    const failed = new CanaryFailures();
-    assert.equal(failed.since('prod', undefined, 4), 0);
-    assert.equal(failed.since('prod', first, 6), 0);
-    assert.equal(failed.since('prod', first, 7), 1);
-    assert.equal(failed.since('test', first, 7), 0);
-    assert.equal(failed.since('prod', { ...first, startedAt: '2026-06-02T00:00:00Z' }, 9), 0);
-    assert.equal(new CanaryFailures().since('prod', { ...first, injectionErrors: 3 }, 9), 3);
-  });
 });

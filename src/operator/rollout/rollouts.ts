@@ -28,11 +28,17 @@ const figuresMs = 5000;
 /** The interval at which an active rollout checks its pods, in milliseconds. */
 const checkMs = 1000;
 
+/** What is remembered of a tag between its passes. */
+interface TagMemory {
+  readonly failures?: CanaryFailures;
+  /** When the status was last written, according to `clock.monotonic`. */
+  readonly writtenAt?: number;
+}
+
 /** Plans the rollouts of tags. A new leader needs nothing that this object keeps in memory. */
 export class Rollouts {
   readonly #options: RolloutsOptions;
-  readonly #failed = new CanaryFailures();
-  readonly #written = new Map<string, number>();
+  readonly #tags = new Map<string, TagMemory>();
 
   constructor(options: RolloutsOptions) {
     this.#options = options;
@@ -51,7 +57,12 @@ export class Rollouts {
       configOf,
       pods: groups && recent.inLiveNamespaces(groups),
       shadowReport: (pair) => reports.shadowReport(pair),
-      failedInjections: (state, reported) => this.#failed.since(name, state, reported),
+      failedInjections: (state, reported) => {
+        const known = this.#tags.get(name);
+        const failures = countFailures(known?.failures, state, reported);
+        this.#tags.set(name, { ...known, failures });
+        return failures.failed;
+      },
       counting: (workloads) => recent.withGone(name, workloads),
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
@@ -72,9 +83,10 @@ export class Rollouts {
   /** Returns the state to write: `before` if only figures have changed since a recent write. */
   shown(tag: string, before: RolloutState | undefined, after: RolloutState): RolloutState {
     const now = this.#options.clock.monotonic();
-    const since = now - (this.#written.get(tag) ?? -Infinity);
+    const known = this.#tags.get(tag);
+    const since = now - (known?.writtenAt ?? -Infinity);
     if (before !== undefined && since < figuresMs && isSameProgress(before, after)) return before;
-    if (!isDeepStrictEqual(before, after)) this.#written.set(tag, now);
+    if (!isDeepStrictEqual(before, after)) this.#tags.set(tag, { ...known, writtenAt: now });
     return after;
   }
 
@@ -89,9 +101,8 @@ export class Rollouts {
   }
 
   forget(tag: string): void {
-    this.#failed.forget(tag);
+    this.#tags.delete(tag);
     this.#options.recent.forget(tag);
-    this.#written.delete(tag);
   }
 }
 
@@ -128,32 +139,26 @@ const notFollowed = no(
   'spec.strategy.canary needs to watch pods, which --no-follow-pods disables; remove that flag from the operator, or remove spec.strategy.canary',
 );
 
-interface Counted {
+/** The failed canary injections of a rollout. */
+interface CanaryFailures {
   /** The `startedAt` of the rollout. */
   readonly rollout: string;
   /** The total that the replicas reported last. */
   readonly reported: number;
+  /** The count, without the failures that happened while there was no leader. */
   readonly failed: number;
 }
 
 /**
  * Counts failed canary injections since the rollout began. Each replica reports its total since it
- * started, and the sum of these totals drops when a replica ends. So this class adds up increases.
+ * started, and the sum of these totals drops when a replica ends. So this adds up increases.
  */
-export class CanaryFailures {
-  readonly #counted = new Map<string, Counted>();
-
-  /** Returns the count, without the failures that happened while there was no leader. */
-  since(tag: string, state: Pick<RolloutState, 'startedAt' | 'injectionErrors'> | undefined, reported: number): number {
-    const rollout = state?.startedAt ?? '';
-    const before = this.#counted.get(tag);
-    const grown = before?.rollout === rollout ? Math.max(0, reported - before.reported) : 0;
-    const failed = (before?.rollout === rollout ? before.failed : (state?.injectionErrors ?? 0)) + grown;
-    this.#counted.set(tag, { rollout, reported, failed });
-    return failed;
-  }
-
-  forget(tag: string): void {
-    this.#counted.delete(tag);
-  }
+export function countFailures(
+  before: CanaryFailures | undefined,
+  state: Pick<RolloutState, 'startedAt' | 'injectionErrors'> | undefined,
+  reported: number,
+): CanaryFailures {
+  const rollout = state?.startedAt ?? '';
+  if (before?.rollout !== rollout) return { rollout, reported, failed: state?.injectionErrors ?? 0 };
+  return { rollout, reported, failed: before.failed + Math.max(0, reported - before.reported) };
 }
