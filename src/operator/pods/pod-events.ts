@@ -176,12 +176,18 @@ const windowMs = 600_000;
 /** The limit for all pods: a burst, then one Event per `refillMs`. Namespaces share it equally. */
 const overall = { burst: 25, refillMs: 1000 };
 
+/** The recent Events about the pods of a namespace. */
+interface NamespaceLimits {
+  /** When its token bucket is full again, according to `clock.monotonic`. */
+  fullAt: number;
+  /** By maker and reason. */
+  readonly makers: Map<string, { readonly count: number; readonly until: number }>;
+}
+
 /** Limits the Events about pods that are not injected. */
 export class PodEventLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #makers = new Map<string, { count: number; readonly until: number }>();
-  /** When the token bucket of a namespace is full again (`clock.monotonic`), if it is not. */
-  readonly #fullAt = new Map<string, number>();
+  readonly #namespaces = new Map<string, NamespaceLimits>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -192,23 +198,23 @@ export class PodEventLimits {
     const now = this.#clock.monotonic();
     this.#forgetOld(now);
     const key = `${maker} ${reason}`;
-    const entry = this.#makers.get(key) ?? { count: 0, until: now + windowMs };
+    const known: NamespaceLimits = this.#namespaces.get(namespace) ?? { fullAt: now, makers: new Map() };
+    const entry = known.makers.get(key) ?? { count: 0, until: now + windowMs };
     if (entry.count >= perMaker) return false;
-    const fullAt = this.#fullAt.get(namespace) ?? now;
+    const fullAt = Math.max(known.fullAt, now);
     if (fullAt - now > (overall.burst - 1) * overall.refillMs) return false;
-    const sharing = this.#fullAt.size + (this.#fullAt.has(namespace) ? 0 : 1);
-    this.#fullAt.set(namespace, fullAt + overall.refillMs * sharing);
-    entry.count += 1;
-    this.#makers.set(key, entry);
+    const others = [...this.#namespaces.values()].filter((each) => each !== known && each.fullAt > now);
+    known.fullAt = fullAt + overall.refillMs * (others.length + 1);
+    known.makers.set(key, { ...entry, count: entry.count + 1 });
+    this.#namespaces.set(namespace, known);
     return true;
   }
 
-  /** Drops expired entries, oldest first. The limit for all pods bounds the rest to about 1000. */
+  /** Drops what has expired. The limit for all pods bounds the rest to about 1000 makers. */
   #forgetOld(now: number): void {
-    for (const [namespace, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(namespace);
-    for (const [key, { until }] of this.#makers) {
-      if (until > now) return;
-      this.#makers.delete(key);
+    for (const [namespace, { fullAt, makers }] of this.#namespaces) {
+      for (const [key, { until }] of makers) if (until <= now) makers.delete(key);
+      if (fullAt <= now && makers.size === 0) this.#namespaces.delete(namespace);
     }
   }
 }
