@@ -7,11 +7,10 @@ import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-k
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { Labels } from '../../selection/label-selector.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import type { ApiClient, ListOptions } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
-import type { ListOptions } from '../../kube/request-options.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 
