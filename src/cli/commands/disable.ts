@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, messageOf } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
-import { attempt, releaseHeldPods, type SwitchChange, withdraw } from '../kill-switch/release-held-pods.ts';
+import { attemptChange, releaseHeldPods, type SwitchChange, withdraw } from '../kill-switch/release-held-pods.ts';
 import { onCluster, switchCommand, type SwitchOptions, switchTargets } from '../kill-switch/switch-targets.ts';
 import { checkRights } from '../precautions.ts';
 import type { Terminal } from '../terminal.ts';
@@ -72,7 +72,7 @@ async function pause(client: ApiClient, config: KubernetesObject, isDryRun: bool
   if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: already paused` };
   if (isDryRun) return { line: `${what}: would be paused` };
   const how = { fieldManager: commandLineManager };
-  return attempt(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
+  return attemptChange(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
 }
 
 /** Deletes webhooks that an operator restored before it read spec.paused. */

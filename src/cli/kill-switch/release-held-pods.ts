@@ -66,11 +66,11 @@ export async function releaseHeldPods(
 export async function withdraw(client: ApiClient, object: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
   const what = `${object.kind} ${object.metadata.name ?? ''}`;
   if (isDryRun) return { line: `${what}: would be deleted` };
-  return attempt(what, 'deleted', () => client.delete(object).catch(ignoreNotFound));
+  return attemptChange(what, 'deleted', () => client.delete(object).catch(ignoreNotFound));
 }
 
 /** Makes a change, and describes its result. */
-export async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<SwitchChange> {
+export async function attemptChange(what: string, done: string, act: () => Promise<unknown>): Promise<SwitchChange> {
   try {
     await act();
     return { line: `${what}: ${done}` };
