@@ -13,7 +13,7 @@ export interface ObjectApplierOptions {
 }
 
 /** A field that another manager also sets, and that a forced apply takes back. */
-export interface ForeignField {
+interface ForeignField {
   manager: string;
   field: string;
 }

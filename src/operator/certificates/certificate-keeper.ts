@@ -8,7 +8,7 @@ import { rotate, type Rotation } from '../../certs/rotation/rotation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { secrets } from '../cluster-view.ts';
-import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { ObjectWrite } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { caBundlesOf } from '../webhooks/published-webhook.ts';
 import { secretText, servingPairOf } from './secret-text.ts';
@@ -42,7 +42,10 @@ export class CertificateKeeper {
    * two leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
    * @throws CertificatePolicyError if the policy or a name is invalid; nothing is written then
    */
-  async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
+  async advance(
+    subject: CertificateSubject,
+    signal: AbortSignal,
+  ): Promise<{ rotation: Rotation; writes: ObjectWrite[] }> {
     const { client, view, owned, clock, random, generateKeyPair } = this.#options;
     const { rotationSecret, servingSecret, webhooks, ...terms } = subject;
     const stored = await ownSecret(this.#options, rotationSecret({}).metadata.name ?? '', signal);
@@ -57,18 +60,19 @@ export class CertificateKeeper {
       generateKeyPair,
     });
     const desired = rotationSecret(rotation.stored);
-    if (stored !== undefined) {
-      const metadata = { ...desired.metadata, resourceVersion: stored.metadata.resourceVersion ?? '' };
-      const { outcome, retryAfter = 0 } = await owned.apply({ ...desired, metadata }, into, signal);
-      // A certificate or bundle of a state that is not recorded would differ in the next pass.
-      const message = `Secret ${desired.metadata.name ?? ''} was replaced less than a second ago, so its next state is not written yet`;
-      if (outcome === 'Deferred')
-        throw new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: retryAfter / 1000 });
-    } else {
+    if (stored === undefined) {
       // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
       view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
+      return { rotation, writes: [] };
     }
-    return rotation;
+    const metadata = { ...desired.metadata, resourceVersion: stored.metadata.resourceVersion ?? '' };
+    const write = await owned.apply({ ...desired, metadata }, signal);
+    const { outcome, retryAfter = 0 } = write;
+    // A certificate or bundle of a state that is not recorded would differ in the next pass.
+    const message = `Secret ${desired.metadata.name ?? ''} was replaced less than a second ago, so its next state is not written yet`;
+    if (outcome === 'Deferred')
+      throw new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: retryAfter / 1000 });
+    return { rotation, writes: [write] };
   }
 }
 

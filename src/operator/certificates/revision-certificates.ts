@@ -19,7 +19,8 @@ import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
-import { type Finding, no, yes } from '../controller/revision-status.ts';
+import type { PassResult } from '../controller/pass-result.ts';
+import { type Finding, no, type RevisionFindings, yes } from '../controller/revision-status.ts';
 import { hostClaimOf } from './host-claims.ts';
 import { requestedRenewal, rotateAnswer } from './rotate-requests.ts';
 
@@ -29,6 +30,8 @@ export interface RevisionCertificatesOptions extends PassContext {
   readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
   readonly refusals: Refusals;
 }
+
+type CertificateResult = PassResult<RevisionFindings> & { readonly findings: RevisionFindings };
 
 /** Passes the spec of an InjectorConfig to the rotation, and reports the results to users. */
 export class RevisionCertificates {
@@ -40,8 +43,8 @@ export class RevisionCertificates {
     this.#options = options;
   }
 
-  /** Runs one pass of the rotation. Writes nothing and returns undefined for an invalid policy. */
-  async advance({ config, object, findings, writes, signal }: RevisionPass): Promise<Rotation | undefined> {
+  /** Runs one pass of the rotation. Writes nothing and returns no rotation for an invalid policy. */
+  async advance({ config, object, signal }: RevisionPass): Promise<CertificateResult> {
     const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
     const { name } = config.metadata;
@@ -51,7 +54,7 @@ export class RevisionCertificates {
     const provided = await this.#provided(config, requested, taken, signal);
     const { source, refusal, nextAt } = provided;
     try {
-      const rotated = await certificates.advance(
+      const { rotation: rotated, writes } = await certificates.advance(
         {
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
           servingSecret: objectNames(name).servingSecret,
@@ -61,30 +64,26 @@ export class RevisionCertificates {
           ...(source && { source }),
           ...(renewal.request && { request: renewal.request }),
         },
-        writes,
         signal,
       );
       const rotation = nextAt ? { ...rotated, nextAt: earliestTime(rotated.nextAt, nextAt) } : rotated;
-      findings.rotation = rotation;
-      findings.rotateRequest = rotateAnswer(renewal, rotation);
-      findings.CertificateReady = certificateFinding(rotation, config, clock.now(), provided);
       if (refusal === undefined) refusals.settled(name, 'Certificate');
       else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
       this.#report(object, rotation);
-      return rotation;
+      const CertificateReady = certificateFinding(rotation, config, clock.now(), provided);
+      return { findings: { rotation, rotateRequest: rotateAnswer(renewal, rotation), CertificateReady }, writes };
     } catch (error) {
       if (!(error instanceof CertificatePolicyError)) {
         if (!isConflict(error)) metrics.certificateRotated?.(name, 'leaf', 'failed');
         throw error;
       }
       const message = `spec.certificate: ${error.message}`;
-      findings.CertificateReady = no('InvalidPolicy', message);
       if (refusals.refuse(object, 'Certificate', 'InvalidPolicy', message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
-      return undefined;
+      return { findings: { CertificateReady: no('InvalidPolicy', message) } };
     } finally {
       const { message } = renewal.answer ?? {};
       if (message === undefined) refusals.settled(name, 'RotateRequest');

@@ -5,7 +5,6 @@ import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
-import type { WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
@@ -23,24 +22,19 @@ export class StoredConfigurations {
     this.#context = context;
   }
 
-  /** Applies a ConfigMap for the published and, if it compiles, for the current configuration. */
-  async store(
-    config: InjectorConfig,
-    compiled: CompiledConfiguration | undefined,
-    into: WriteOutcome,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { view, owned, settings } = this.#context;
+  /** Returns the ConfigMaps of the published and, if it compiles, of the current configuration. */
+  desired(config: InjectorConfig, compiled: CompiledConfiguration | undefined): KubernetesObject[] {
+    const { view, settings } = this.#context;
     const lastHash = this.published(config, view.ownWebhook(config.metadata.name));
     const published = lastHash === undefined ? undefined : this.find(config, lastHash);
     const current = compiled ?? published;
-    if (current === undefined) return;
+    if (current === undefined) return [];
     const objects = configurationObjects(config, current.files, current.hash, settings.context);
     // Replicas serve the published configuration until the newer one is ready.
     if (published !== undefined && published.hash !== current.hash) {
       objects.push(hashedConfigMap(config, published.files, published.hash, settings.context.namespace));
     }
-    for (const object of objects) await owned.apply(object, into, signal);
+    return objects;
   }
 
   /** Deletes old ConfigMaps, except the latest and those that are in use or published. */

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient, ObjectKey } from '../../kube/api-client.ts';
 import { ignoreNotFound } from '../../kube/api-error.ts';
-import { type AppliedObject, ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
+import { ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
 import { objectKey } from '../../kube/object-store.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { OperatorMetrics } from '../ports.ts';
 import { fieldManager } from '../settings.ts';
-import type { WriteOutcome } from './owned-objects.ts';
+import type { ObjectWrite } from './owned-objects.ts';
 
 export interface ObjectWriterOptions extends Pick<ObjectApplierOptions, 'clock'> {
   readonly client: ObjectApplierOptions['client'] & Pick<ApiClient, 'list'>;
@@ -30,8 +30,8 @@ export class ObjectWriter {
     this.#applier = new ObjectApplier({ ...options, fieldManager });
   }
 
-  /** Applies the desired state of one object, and adds the outcome to `into`. */
-  async apply(desired: KubernetesObject, into: WriteOutcome, signal: AbortSignal): Promise<AppliedObject> {
+  /** Applies the desired state of one object. */
+  async apply(desired: KubernetesObject, signal: AbortSignal): Promise<ObjectWrite> {
     const { view, metrics } = this.#options;
     const live = view.live(desired);
     const key = keyOf(desired);
@@ -40,15 +40,9 @@ export class ObjectWriter {
     const applied = await this.#applier.apply(desired, live, signal, isRepeated);
     metrics.applied?.(desired.kind, applied.outcome);
     this.#lastDesired.set(key, desiredDigest);
-    if (applied.outcome === 'Deferred') {
-      into.retryAfter = Math.min(into.retryAfter ?? Infinity, applied.retryAfter ?? 1000);
-      return applied;
-    }
-    if (applied.outcome === 'Unchanged') return applied;
+    if (['Deferred', 'Unchanged'].includes(applied.outcome)) return { ...applied, isRepair: false };
     view.storeOf(desired.kind).upsert(applied.object);
-    into.foreign.push(...applied.foreign);
-    if (isRepeated) into.repairs.push(applied);
-    return applied;
+    return { ...applied, isRepair: isRepeated };
   }
 
   /**

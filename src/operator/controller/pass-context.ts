@@ -5,9 +5,8 @@ import type { ClusterView } from '../cluster-view.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
-import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
+import type { OwnedObjects } from './owned-objects.ts';
 import type { RevisionEvents } from './revision-events.ts';
-import type { RevisionFindings } from './revision-status.ts';
 
 export interface PassContext {
   readonly settings: OperatorSettings;
@@ -22,12 +21,10 @@ export interface PassContext {
   readonly logger: Logger;
 }
 
-/** One pass over an InjectorConfig: its input, and its findings and writes so far. */
+/** The input of one pass over an InjectorConfig. */
 export interface RevisionPass {
   readonly config: InjectorConfig;
   /** The unparsed InjectorConfig. */
   readonly object: KubernetesObject;
-  readonly findings: RevisionFindings;
-  readonly writes: WriteOutcome;
   readonly signal: AbortSignal;
 }

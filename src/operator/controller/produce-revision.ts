@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
 import { claimOfConfig, isTagged as hasTagDefault } from '../../selection/pod-claims.ts';
 import { servingObjects } from '../../manifests/desired-objects.ts';
@@ -16,10 +18,11 @@ import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { hostClaimOf } from '../certificates/host-claims.ts';
-import type { Publication } from '../webhooks/publication.ts';
+import type { Publication, PublicationInput } from '../webhooks/publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from '../certificates/revision-certificates.ts';
-import { type Finding, no, yes } from './revision-status.ts';
+import type { PassResult } from './pass-result.ts';
+import { type Finding, no, type RevisionFindings, yes } from './revision-status.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import type { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
@@ -55,6 +58,8 @@ const actionable: readonly string[] = [
   'ProbeRefused',
 ];
 
+export type RevisionResult = PassResult<RevisionFindings>;
+
 /** Writes the objects of one InjectorConfig. The caller reports the findings. */
 export class RevisionProducer {
   readonly #options: RevisionProducerOptions;
@@ -65,71 +70,89 @@ export class RevisionProducer {
 
   /**
    * Writes everything except the status, in an order that publishes no webhook before replicas can
-   * answer. Stores the findings in the pass. Resolves with the milliseconds until the next call.
+   * answer. Yields the result of each step, so that a failure loses none of the earlier results.
    */
-  async produce(pass: RevisionPass): Promise<number> {
-    const { config, object, findings, writes, signal } = pass;
-    const { publication, configurations, owned, settings, view, reports, events, logger, known, refusals } =
-      this.#options;
+  async *produce(pass: RevisionPass): AsyncGenerator<RevisionResult, void> {
+    const { config, signal } = pass;
+    const { certificates, configurations, servingRole, settings, known, owned } = this.#options;
     const { name } = config.metadata;
-    await this.#options.servingRole.admit(name, signal);
-    const rotation = await this.#options.certificates.advance(pass);
+    await servingRole.admit(name, signal);
+    const certified = await certificates.advance(pass);
+    const { rotation, CertificateReady } = certified.findings;
     // An invalid policy stops the rotation; keep the CA bundle of the served certificate.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
     // Store the bundle before any await, so that no pass over a tag writes the previous bundle.
     if (caBundlePem !== undefined && caBundlePem !== '') known.set(name, { ...known.get(name), caBundlePem });
+    yield certified;
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
-      await owned.apply(each, writes, signal);
+      yield { writes: [await owned.apply(each, signal)] };
     }
-    const compiled = await this.#compile(pass);
-    await configurations.store(config, compiled, writes, signal);
+    const { compiled, ...compilation } = await this.#compile(pass);
+    yield compilation;
+    for (const each of configurations.desired(config, compiled)) yield { writes: [await owned.apply(each, signal)] };
     // Without a certificate every call would fail TLS verification.
-    if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
-    const isTagged = hasTagDefault(config, this.#options.targets.tags());
+    if (caBundlePem === undefined || caBundlePem === '') return;
+    const fingerprint = rotation?.serving?.fingerprint;
+    const hash = yield* this.#publish(pass, { compiled, caBundlePem, fingerprint });
+    await configurations.prune(config, [hash, compiled?.hash], signal);
+    const isServed = CertificateReady?.status === 'True' && rotation?.serving !== undefined;
+    if (isServed && ['Stable', 'Retiring'].includes(rotation.phase)) await certificates.release(name, signal, config);
+  }
+
+  /** Publishes the configuration, and reports what prevents this. Returns the published hash. */
+  async *#publish(
+    { config, object, signal }: RevisionPass,
+    produced: Pick<PublicationInput, 'compiled' | 'caBundlePem' | 'fingerprint'>,
+  ): AsyncGenerator<RevisionResult, string | undefined> {
+    const { publication, settings, view, targets, events, logger, known, refusals } = this.#options;
+    const { name } = config.metadata;
+    const isTagged = hasTagDefault(config, targets.tags());
     const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
-    const foreign = foreignFinding(claim, config);
-    findings.ForeignOverlap = foreign.finding;
+    const { foreign, finding: ForeignOverlap } = foreignFinding(claim, config);
+    yield { findings: { ForeignOverlap } };
     const { taken } = hostClaimOf(config, this.#options);
     const context = manifestContext(settings, view);
-    const fingerprint = rotation?.serving?.fingerprint;
-    const input = { config, compiled, caBundlePem, fingerprint, context, isTagged, taken, foreign: foreign.foreign };
-    const { finding, narrowed, hash, before, isPending } = await publication.publish(input, writes, signal);
+    const outcome = await publication.publish({ ...produced, config, context, isTagged, taken, foreign }, signal);
+    const { finding, narrowed, hash, before, isPending, writes = [], retryAfter } = outcome;
     const isLive = isTagged || view.ownWebhook(name) !== undefined;
-    known.set(name, { caBundlePem, hash: isLive ? hash : undefined });
+    known.set(name, { caBundlePem: produced.caBundlePem, hash: isLive ? hash : undefined });
     if (finding !== undefined) {
       const { reason, message } = finding;
       if (actionable.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
       else refusals.settled(name, 'Webhook');
     }
-    const late = foreign.finding.status === 'True' && finding?.reason !== 'ForeignOverlap';
-    if (late) refusals.refuse(object, 'Foreign', 'ForeignOverlap', foreign.finding.message);
+    const isLate = ForeignOverlap.status === 'True' && finding?.reason !== 'ForeignOverlap';
+    if (isLate) refusals.refuse(object, 'Foreign', 'ForeignOverlap', ForeignOverlap.message);
     else refusals.settled(name, 'Foreign');
-    findings.InjectionFailing = this.#failing(pass, hash);
-    findings.HoldUnavailable = this.#holds(pass);
-    findings.WebhookReady = finding;
-    findings.Narrowed = narrowed;
-    findings.publishedHash = hash;
-    const live = reports.replicas(name);
-    // `servedBy` is unknown while there are no reports, for example until the Leases are listed.
-    if (live.length > 0 || finding?.reason === 'NoReplica') {
-      findings.servedBy = live.filter(({ hashes }) => hashes.some((each) => each === hash)).length;
-    }
+    const findings: RevisionFindings = {
+      InjectionFailing: this.#failing(object, hash),
+      HoldUnavailable: this.#holds(object, config),
+      WebhookReady: finding,
+      Narrowed: narrowed,
+      publishedHash: hash,
+      ...this.#servedBy(name, hash, finding),
+    };
     if (hash !== undefined && hash !== before) {
       events.published(object, hash, before);
       logger.info('published', { injectorConfig: name, hash, before });
     }
-    await configurations.prune(config, [hash, compiled?.hash], signal);
-    const isServed = findings.CertificateReady?.status === 'True' && rotation?.serving !== undefined;
-    if (isServed && ['Stable', 'Retiring'].includes(rotation.phase))
-      await this.#options.certificates.release(name, signal, config);
-    if (isPending) return pendingMs;
-    return taken === undefined ? resyncMs : takenRetryMs;
+    const again = isPending ? pendingMs : taken === undefined ? resyncMs : takenRetryMs;
+    yield { findings, writes, retryAfter: Math.min(again, retryAfter ?? resyncMs) };
+    return hash;
+  }
+
+  /** Returns the number of replicas that serve a configuration; unknown while no replica reports. */
+  #servedBy(name: string, hash: string | undefined, finding: Finding | undefined): Pick<RevisionFindings, 'servedBy'> {
+    const live = this.#options.reports.replicas(name);
+    // There are no reports until the Leases are listed, for example.
+    if (live.length === 0 && finding?.reason !== 'NoReplica') return {};
+    return { servedBy: live.filter(({ hashes }) => hashes.some((each) => each === hash)).length };
   }
 
   /** Returns the condition InjectionFailing for the published configuration. */
-  #failing({ object, config }: RevisionPass, hash: string | undefined): Finding {
+  #failing(object: KubernetesObject, hash: string | undefined): Finding {
     const { reports, refusals } = this.#options;
-    const { name } = config.metadata;
+    const { name = '' } = object.metadata;
     const failures = hash === undefined ? undefined : reports.failures(name, hash);
     if (failures === undefined) {
       refusals.settled(name, 'Injection');
@@ -144,7 +167,7 @@ export class RevisionProducer {
   }
 
   /** Returns the condition HoldUnavailable. An Event reports what an administrator must do. */
-  #holds({ object, config }: RevisionPass): Finding {
+  #holds(object: KubernetesObject, config: InjectorConfig): Finding {
     const { holds, refusals } = this.#options;
     const finding = holds.finding(config);
     const isActionable = finding.status === 'True' && finding.reason !== 'HoldSwitching';
@@ -159,25 +182,23 @@ export class RevisionProducer {
     return secret && servingPairOf(secret).caPem;
   }
 
-  async #compile(pass: RevisionPass): Promise<CompiledConfiguration | undefined> {
-    const { config, object, findings, signal } = pass;
+  async #compile(pass: RevisionPass): Promise<RevisionResult & { readonly compiled?: CompiledConfiguration }> {
+    const { config, object, signal } = pass;
     const { compiler, refusals, rehearsal } = this.#options;
     try {
       const compiled = await compiler.compile(config, signal);
       const { templates, hash } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
-      findings.TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
-      findings.TemplatesDoubtful = rehearsal.finding(pass, compiled);
-      findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
-      return compiled;
+      const TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
+      const TemplatesDoubtful = rehearsal.finding(pass, compiled);
+      return { compiled, findings: { TemplatesValid, TemplatesDoubtful, refusedHash: undefined } };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       const reason = reasonOf(error);
-      findings.TemplatesValid = no(reason, error.message);
-      findings.refusedHash = error instanceof RefusedConfigurationError ? error.hash : undefined;
       refusals.refuse(object, 'Configuration', reason, error.message);
-      return undefined;
+      const refusedHash = error instanceof RefusedConfigurationError ? error.hash : undefined;
+      return { findings: { TemplatesValid: no(reason, error.message), refusedHash } };
     }
   }
 

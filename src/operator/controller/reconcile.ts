@@ -8,11 +8,11 @@ import { ApiError } from '../../kube/api-error.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
 import type { HoldKeeper } from '../holding/hold-keeper.ts';
-import { noWrites } from './owned-objects.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
 import type { PassContext } from './pass-context.ts';
-import type { RevisionProducer } from './produce-revision.ts';
+import { combineResults } from './pass-result.ts';
+import type { RevisionProducer, RevisionResult } from './produce-revision.ts';
 import type { ConditionReason } from '../reasons.ts';
 import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
@@ -103,26 +103,23 @@ export class RevisionReconciler {
     const winner = configWinner(config, targets.claims());
     if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
     refusals.settled(name, 'Overlap');
-    const findings: RevisionFindings = {
-      Overlap: no('NoOverlap', 'no other InjectorConfig or RevisionTag selects the same pods'),
-    };
-    const writes = noWrites();
-    const waits: number[] = [resyncMs];
+    const Overlap = no('NoOverlap', 'no other InjectorConfig or RevisionTag selects the same pods');
+    const results: RevisionResult[] = [{ findings: { Overlap } }];
     let failure: Error | undefined;
     try {
       object = await ensureFinalizer(this.#options, object, signal);
-      waits.push(await producer.produce({ config, object, findings, writes, signal }));
+      for await (const result of producer.produce({ config, object, signal })) results.push(result);
     } catch (error) {
       failure = asError(error);
-      this.#noteFailure(findings, failure);
+      results.push({ findings: failureFindings(combineResults(...results).findings, failure) });
     }
-    const { finding, again } = this.#conflicts.observe(name, writes.foreign, view.webhooksOf(name));
-    findings.Conflict = finding;
-    waits.push(again ?? resyncMs, writes.retryAfter ?? resyncMs);
-    events.repaired(object, writes.repairs);
+    const { findings, writes, retryAfter } = combineResults(...results);
+    const { finding: Conflict, again = resyncMs } = this.#conflicts.observe(name, writes, view.webhooksOf(name));
+    events.repaired(object, writes);
     if (failure === undefined && isConditionTrue(config.status?.conditions, 'Paused')) events.resumed(object);
+    const waits = [retryAfter, again];
     try {
-      if (!signal.aborted) waits.push(await this.#write(config, object, findings, signal));
+      if (!signal.aborted) waits.push(await this.#write(config, object, { ...findings, Conflict }, signal));
     } catch (error) {
       failure ??= asError(error);
     }
@@ -194,17 +191,6 @@ export class RevisionReconciler {
     }
   }
 
-  /** Reports an error in the condition of the failed step; earlier steps keep their findings. */
-  #noteFailure(findings: RevisionFindings, error: Error): void {
-    if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
-    // A webhook may deny a write with any reason; that of a condition begins with a letter.
-    const given = error instanceof ApiError ? error.reason.replace(/^[^A-Za-z]+|\W/g, '').slice(0, 64) : '';
-    // The type ConditionReason does not include the reasons of the API server.
-    const finding = no((given || 'InternalError') as ConditionReason, error.message);
-    if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
-    else findings.WebhookReady ??= finding;
-  }
-
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
     return this.#write(configForStatus(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
@@ -258,6 +244,17 @@ function configForStatus(object: KubernetesObject): InjectorConfig {
   const { metadata, spec, status } = object as { spec?: { revision?: unknown } } & KubernetesObject;
   const revision = typeof spec?.revision === 'string' ? { revision: spec.revision } : {};
   return { metadata, spec: revision, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
+}
+
+/** Reports an error in the condition of the failed step; earlier steps keep their findings. */
+function failureFindings(earlier: RevisionFindings, error: Error): RevisionFindings {
+  if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return {};
+  // A webhook may deny a write with any reason; that of a condition begins with a letter.
+  const given = error instanceof ApiError ? error.reason.replace(/^[^A-Za-z]+|\W/g, '').slice(0, 64) : '';
+  // The type ConditionReason does not include the reasons of the API server.
+  const finding = no((given || 'InternalError') as ConditionReason, error.message);
+  if (earlier.CertificateReady === undefined) return { CertificateReady: finding };
+  return { WebhookReady: earlier.WebhookReady ?? finding };
 }
 
 function asError(value: unknown): Error {

@@ -3,7 +3,7 @@ import type { RotationChange } from '../../certs/rotation/rotation-state.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { EventReason } from '../reasons.ts';
 import type { RolloutEvent } from '../../rollout/transitions.ts';
-import type { Repair } from './owned-objects.ts';
+import type { ObjectWrite } from './owned-objects.ts';
 
 /** Records the Events of InjectorConfigs and RevisionTags, for `kubectl describe`. */
 export class RevisionEvents {
@@ -51,8 +51,9 @@ export class RevisionEvents {
     }
   }
 
-  repaired(object: KubernetesObject, repairs: readonly Repair[]): void {
-    for (const { object: repaired, difference, foreign } of repairs) {
+  /** Records those writes of a pass that were repairs. */
+  repaired(object: KubernetesObject, writes: readonly ObjectWrite[]): void {
+    for (const { object: repaired, difference, foreign } of writes.filter(({ isRepair }) => isRepair)) {
       const what = `${repaired.kind} ${repaired.metadata.name ?? ''}`;
       const managers = [...new Set(foreign.map(({ manager }) => manager))].sort().join(', ');
       const by = managers === '' ? '' : ` by ${managers}`;

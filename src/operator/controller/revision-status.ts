@@ -41,19 +41,19 @@ const exceptional = [
 ] as const;
 
 /** Findings by condition. A condition without a finding stays unchanged. */
-export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undefined };
+export type FindingsOf<Type extends string> = { readonly [type in Type]?: Finding | undefined };
 
 /** The findings of a pass over an InjectorConfig. Absent fields leave the status unchanged. */
 export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
-  publishedHash?: string | undefined;
+  readonly publishedHash?: string | undefined;
   /** The number of live replicas that serve the published configuration. */
-  servedBy?: number;
+  readonly servedBy?: number;
   /** The hash of a configuration that is too costly to load. */
-  refusedHash?: string | undefined;
-  rotation?: Rotation | undefined;
+  readonly refusedHash?: string | undefined;
+  readonly rotation?: Rotation | undefined;
   /** The answer to the latest rotate request. */
-  rotateRequest?: RotateAnswer | undefined;
-  usage?: UsageStatus | undefined;
+  readonly rotateRequest?: RotateAnswer | undefined;
+  readonly usage?: UsageStatus | undefined;
 }
 
 /**

@@ -6,8 +6,8 @@ import { validatorCertificateNames } from '../../manifests/certificate-terms.ts'
 import { validatorObjects } from '../../manifests/validator-objects.ts';
 import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
-import { noWrites } from './owned-objects.ts';
 import type { PassContext } from './pass-context.ts';
+import { combineResults, logRepairs } from './pass-result.ts';
 import { webhooksOf } from '../webhooks/published-webhook.ts';
 
 export interface ValidatorReconcilerOptions extends PassContext {
@@ -30,8 +30,7 @@ export class ValidatorReconciler {
     const { namespace, operatorClass } = settings.context;
     const names = validatorNames(operatorClass);
     if (this.#isOfOtherInstallation()) return resyncMs;
-    const writes = noWrites();
-    const rotation = await certificates.advance(
+    const { rotation, writes } = await certificates.advance(
       {
         rotationSecret: (stored) => rotationSecretOf(stored, settings),
         servingSecret: names.servingSecret,
@@ -39,7 +38,6 @@ export class ValidatorReconciler {
         names: validatorCertificateNames(operatorClass, namespace),
         webhooks: [view.validatingWebhooks.get(names.webhookConfiguration)],
       },
-      writes,
       signal,
     );
     if (rotation.serving !== undefined) {
@@ -50,13 +48,11 @@ export class ValidatorReconciler {
     const [, ...objects] = validatorObjects(rotation, published ?? settings.context);
     for (const object of objects) {
       const isWebhook = object.kind === 'ValidatingWebhookConfiguration';
-      if (!isWebhook || published !== undefined) await owned.apply(object, writes, signal);
+      if (!isWebhook || published !== undefined) writes.push(await owned.apply(object, signal));
     }
-    for (const { object, difference } of writes.repairs) {
-      logger.warn('repaired', { object: `${object.kind} ${object.metadata.name ?? ''}`, difference });
-    }
+    logRepairs(writes, logger);
     const next = rotation.nextAt.getTime() - clock.now().getTime();
-    return Math.max(0, Math.min(resyncMs, next, writes.retryAfter ?? resyncMs));
+    return Math.max(0, Math.min(next, combineResults({ writes }).retryAfter));
   }
 
   /** Reports whether another installation owns the webhook; see `RevisionReconciler`. */

@@ -11,7 +11,7 @@ import { probeConfigMap, probeSubject } from '../../manifests/probe-objects.ts';
 import { heldPrefix } from '../../manifests/replaceable-pods.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import type { LeaderClient } from '../controller/leading-client.ts';
-import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
+import type { ObjectWrite } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { ConditionReason } from '../reasons.ts';
@@ -21,6 +21,7 @@ import type { CheckedWebhook } from '../webhooks/reachability-check.ts';
 /** Whether a webhook may ignore failed calls for replaceable pods, because a policy holds them. */
 export interface HoldDecision {
   readonly isHolding: boolean;
+  readonly writes: readonly ObjectWrite[];
   /** The milliseconds after which to decide again; undefined if only a change can matter. */
   readonly retryAfter?: number;
 }
@@ -107,7 +108,6 @@ export class HoldPolicies {
     target: CheckedWebhook,
     desired: WebhookConfiguration,
     live: KubernetesObject | undefined,
-    into: WriteOutcome,
     signal: AbortSignal,
   ): Promise<HoldDecision> {
     const { name = '' } = desired.metadata;
@@ -115,33 +115,44 @@ export class HoldPolicies {
     const known = this.#webhooks.get(name) ?? {};
     this.#webhooks.set(name, known);
     known.quietSince = isHolding(live) ? undefined : (known.quietSince ?? this.#options.clock.monotonic());
-    if (spec.webhook.failurePolicy !== 'Hold') return { isHolding: false };
-    const obstacle = await this.#step(target, desired, known, into, signal).catch((error: unknown): HoldObstacle => {
+    const writes: ObjectWrite[] = [];
+    if (spec.webhook.failurePolicy !== 'Hold') return { isHolding: false, writes };
+    let obstacle: HoldObstacle | undefined;
+    try {
+      const steps = this.#steps(target, desired, known, signal);
+      let step = await steps.next();
+      for (; step.done !== true; step = await steps.next()) writes.push(step.value);
+      obstacle = step.value;
+    } catch (error) {
       if (!(error instanceof ApiError) || ![403, 404, 422].includes(error.code)) throw error;
       // The API server may have stopped serving policies.
       if (error.code === 404) this.#version = undefined;
-      return { reason: 'PolicyRefused', message: error.message, retryAfter: unavailableMs };
-    });
+      obstacle = { reason: 'PolicyRefused', message: error.message, retryAfter: unavailableMs };
+    }
     known.problem = undefined;
-    if (obstacle === undefined) return { isHolding: true };
+    if (obstacle === undefined) return { isHolding: true, writes };
     const { reason, message, retryAfter } = obstacle;
     const fallback = `until then spec.webhook.fallback (${spec.webhook.fallback}) applies to all pods`;
     known.problem = { injectorConfig: metadata.name, finding: yes(reason, `${message}; ${fallback}`) };
-    return { isHolding: false, retryAfter };
+    return { isHolding: false, writes, retryAfter };
   }
 
-  /** Removes the policy of a webhook once no API server ignores failed calls of the webhook. */
-  async withdraw(name: string, into: WriteOutcome, signal: AbortSignal): Promise<void> {
+  /**
+   * Removes the policy of a webhook once no API server ignores failed calls of the webhook.
+   * Resolves with the milliseconds to wait for this; undefined if nothing remains.
+   */
+  async withdraw(name: string, signal: AbortSignal): Promise<number | undefined> {
     const { clock, view } = this.#options;
     const { quietSince } = this.#webhooks.get(name) ?? {};
     const isGone = view.mutatingWebhooks.get(name) === undefined;
     if (isGone) this.#webhooks.delete(name);
     else this.#webhooks.set(name, { quietSince });
     const objects = this.#live(name);
-    if (objects.length === 0) return;
+    if (objects.length === 0) return undefined;
     const wait = isGone ? 0 : quietLeft(quietSince, clock.monotonic());
-    if (wait > 0) into.retryAfter = Math.min(into.retryAfter ?? Infinity, wait);
-    else await this.#remove(objects, signal);
+    if (wait > 0) return wait;
+    await this.#remove(objects, signal);
+    return undefined;
   }
 
   /**
@@ -154,7 +165,7 @@ export class HoldPolicies {
       const { name = '' } = policy.metadata;
       const isProof = [...this.#webhooks.values()].some(({ probe }) => probe === name);
       if (owners.has(name) || isProof || view.mutatingWebhooks.get(name) !== undefined) continue;
-      await this.withdraw(name, noWrites(), signal);
+      await this.withdraw(name, signal);
     }
   }
 
@@ -180,14 +191,16 @@ export class HoldPolicies {
     return items.map(({ metadata }) => metadata.name ?? '');
   }
 
-  /** Returns why the webhook may not ignore failed calls yet; undefined if it may. */
-  async #step(
+  /**
+   * Yields each write, so that a refusal loses none of the earlier ones. Returns why the webhook
+   * may not ignore failed calls yet; undefined if it may.
+   */
+  async *#steps(
     target: CheckedWebhook,
     configuration: WebhookConfiguration,
     known: KnownWebhook,
-    into: WriteOutcome,
     signal: AbortSignal,
-  ): Promise<HoldObstacle | undefined> {
+  ): AsyncGenerator<ObjectWrite, HoldObstacle | undefined> {
     const { clock, reports } = this.#options;
     const obstacle = (await this.follow(signal)) ?? oldReplicas(reports.notHolding());
     // After a restart, a live webhook stays as it is until the policies have been listed.
@@ -200,7 +213,7 @@ export class HoldPolicies {
       const step = decideHold(facts, clock.monotonic());
       if (step.action === 'Replace') {
         await this.#remove(live, signal);
-        await this.#apply(desired, into, signal);
+        yield* this.#apply(desired, signal);
         isWritten = true;
       } else if (step.action === 'Prove') {
         const acts = await this.#acts(target, known, signal);
@@ -211,8 +224,12 @@ export class HoldPolicies {
         known.proof = step.proof;
         return undefined;
       } else {
-        // If this fails, the webhook must use the fallback nevertheless.
-        if (step.action === 'Restore') await this.#apply(desired, into, signal).catch(ignoreApiError);
+        try {
+          if (step.action === 'Restore') yield* this.#apply(desired, signal);
+        } catch (error) {
+          // The webhook must use the fallback nevertheless.
+          if (!(error instanceof ApiError)) throw error;
+        }
         return { reason: 'HoldSwitching', message: step.message, retryAfter: step.retryAfter };
       }
     }
@@ -236,8 +253,8 @@ export class HoldPolicies {
     return [...bindings, ...(policy === undefined ? [] : [policy])];
   }
 
-  async #apply(objects: readonly KubernetesObject[], into: WriteOutcome, signal: AbortSignal): Promise<void> {
-    for (const object of objects) await this.#options.owned.apply(object, into, signal);
+  async *#apply(objects: readonly KubernetesObject[], signal: AbortSignal): AsyncGenerator<ObjectWrite, void> {
+    for (const object of objects) yield await this.#options.owned.apply(object, signal);
   }
 
   async #remove(objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {
@@ -252,7 +269,7 @@ export class HoldPolicies {
     const written: KubernetesObject[] = [];
     known.probe = probe[0]?.metadata.name;
     try {
-      for (const each of probe) written.push((await owned.apply(each, noWrites(), signal)).object);
+      for (const each of probe) written.push((await owned.apply(each, signal)).object);
       const request = probeConfigMap(probeSubject(target), nonce(), target.context.namespace);
       const began = clock.monotonic();
       while (clock.monotonic() - began < proving.timeoutMs) {
@@ -301,10 +318,6 @@ function oldReplicas(replicas: readonly string[]): HoldObstacle | undefined {
   if (replicas.length === 0) return undefined;
   const message = `${replicas.join(', ')} ${replicas.length === 1 ? 'does' : 'do'} not remove the gate of injected pods: upgrade all replicas`;
   return { reason: 'HoldSwitching', message, retryAfter: 1000 };
-}
-
-function ignoreApiError(error: unknown): void {
-  if (!(error instanceof ApiError)) throw error;
 }
 
 /** Reports whether a webhook configuration ignores failed calls, because a policy holds pods. */

@@ -1,7 +1,7 @@
 import { objectNames, servingRoleName, validatorNames, labelNames, managedBy } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { noWrites } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import { logRepairs } from '../controller/pass-result.ts';
 import { resyncMs } from '../settings.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 
@@ -69,14 +69,10 @@ export class ServingRoleKeeper {
     const { owned, settings, logger } = this.#options;
     const live = this.#live();
     const desired = servingRole(this.#desiredNames(admitted), settings.context);
-    const writes = noWrites();
     // Write with the resourceVersion that was read: the second of two leaders gets a Conflict.
     const { resourceVersion } = live?.metadata ?? {};
     if (resourceVersion !== undefined) desired.metadata.resourceVersion = resourceVersion;
-    await owned.apply(desired, writes, signal);
-    for (const { object, difference } of writes.repairs) {
-      logger.warn('repaired', { object: `${object.kind} ${object.metadata.name ?? ''}`, difference });
-    }
+    logRepairs([await owned.apply(desired, signal)], logger);
   }
 
   #desiredNames(admitted: string | undefined): [string, ...string[]] {

@@ -10,8 +10,9 @@ import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
-import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
+import type { ObjectWrite } from '../controller/owned-objects.ts';
 import { parsedTag } from '../controller/parsed-configs.ts';
+import { combineResults, type PassResult } from '../controller/pass-result.ts';
 import { refusedStatusMs } from '../controller/store-status.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { ownerMissing } from '../webhooks/decide-webhook.ts';
@@ -29,6 +30,10 @@ export interface TagReconcilerOptions extends TagStatusWriterOptions {
 
 /** How long to wait if no report of a replica triggers a pass earlier, in milliseconds. */
 const pendingMs = 1000;
+
+const noWebhook = 'there is no webhook, so pods that follow the tag get no sidecar';
+
+type TagResult = PassResult<TagFindings>;
 
 /** Reconciles RevisionTags: plans the target, writes the webhook, then the status. */
 export class TagReconciler {
@@ -68,59 +73,59 @@ export class TagReconciler {
   }
 
   async #apply(tag: RevisionTag, object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { settings, view, webhooks, rollouts, refusals, targets } = this.#options;
+    const { settings, view, webhooks, rollouts, refusals } = this.#options;
     const { name } = tag.metadata;
+    const pass = { tag, object, signal };
     const plan = this.#plan(tag);
-    const { revisionReady } = plan;
-    const findings: TagFindings = {
-      Overlap: no('NoOverlap', 'no older InjectorConfig or RevisionTag selects the same pods'),
-      RevisionReady: revisionReady,
-    };
-    const pass = { tag, object, findings, signal };
-    this.#report(object, 'Configuration', revisionReady);
+    const { revisionReady: RevisionReady } = plan;
+    const Overlap = no('NoOverlap', 'no older InjectorConfig or RevisionTag selects the same pods');
+    this.#report(object, 'Configuration', RevisionReady);
     const context = manifestContext(settings, view);
     if (plan.target === undefined || context === undefined) {
-      const missing = 'there is no webhook, so pods that follow the tag get no sidecar';
-      if (context === undefined) findings.WebhookReady = ownerMissing;
-      else if (view.tagWebhook(name) === undefined && revisionReady !== undefined) {
-        const current = `InjectorConfig ${targets.current(name)?.metadata.name ?? ''}, to which the tag points,`;
-        const idle = no('NotPublished', `${current} is paused (spec.paused) or publishes nothing yet; ${missing}`);
-        findings.WebhookReady = revisionReady.status === 'True' ? idle : no(revisionReady.reason, missing);
-      }
-      return this.#keep(pass, [resyncMs, rollouts.wait(tag, plan.rollout)]);
+      const WebhookReady = context === undefined ? ownerMissing : this.#unpublished(name, RevisionReady);
+      const findings = { Overlap, RevisionReady, WebhookReady };
+      return this.#keep(pass, { findings, retryAfter: rollouts.wait(tag, plan.rollout) });
     }
     const { config, published, rollout } = plan.target;
     const target: CheckedWebhook = { tag, context, config, ...published, rollout };
     const claim = foreignOverlap(claimOfTag(tag, config), view.mutatingWebhooks.list());
-    const { foreign, finding } = foreignFinding(claim, config);
-    findings.ForeignOverlap = finding;
+    const { foreign, finding: ForeignOverlap } = foreignFinding(claim, config);
+    const findings = { Overlap, RevisionReady, ForeignOverlap };
     if (foreign !== undefined && view.tagWebhook(name) === undefined) {
       const message = `${foreign}, so nothing is published; remove the other injector or its webhook, or set spec.webhook.takeover of InjectorConfig ${config.metadata.name}`;
-      findings.WebhookReady = no('ForeignOverlap', message);
-      this.#report(object, 'Webhook', findings.WebhookReady);
-      return this.#status.write(pass, [resyncMs]);
+      const WebhookReady = no('ForeignOverlap', message);
+      this.#report(object, 'Webhook', WebhookReady);
+      return this.#status.write(pass, { ...findings, WebhookReady }, resyncMs);
     }
-    if (webhooks.canWrite(target)) return this.#move(target, plan.rollout, pass);
+    if (webhooks.canWrite(target)) return this.#move(target, plan.rollout, pass, findings);
     const obstacle = await webhooks.checkBeforeWrite(target, signal);
     // The cluster may have changed during the reachability check: start again.
     if (obstacle === undefined) return this.reconcile(name, signal);
-    findings.WebhookReady = obstacle.finding;
-    refusals.refuse(object, 'Webhook', obstacle.finding.reason, obstacle.finding.message);
-    return this.#keep(pass, [obstacle.retryAfter]);
+    const { finding: WebhookReady, retryAfter } = obstacle;
+    refusals.refuse(object, 'Webhook', WebhookReady.reason, WebhookReady.message);
+    return this.#keep(pass, { findings: { ...findings, WebhookReady }, retryAfter });
+  }
+
+  /** Returns `WebhookReady` of a tag without a target; undefined if it stays unchanged. */
+  #unpublished(name: string, revisionReady: Finding | undefined): Finding | undefined {
+    const { view, targets } = this.#options;
+    if (view.tagWebhook(name) !== undefined || revisionReady === undefined) return undefined;
+    if (revisionReady.status !== 'True') return no(revisionReady.reason, noWebhook);
+    const current = `InjectorConfig ${targets.current(name)?.metadata.name ?? ''}, to which the tag points,`;
+    return no('NotPublished', `${current} is paused (spec.paused) or publishes nothing yet; ${noWebhook}`);
   }
 
   /** Ends a pass that cannot write the desired webhook. Updates the live webhook's caBundle. */
-  async #keep(pass: TagPass, waits: readonly number[]): Promise<number> {
-    const writes = noWrites();
-    await this.#keepTrust(pass.tag.metadata.name, writes, pass.signal);
-    return this.#settle(pass, writes, waits);
+  async #keep(pass: TagPass, result: TagResult): Promise<number> {
+    const writes = await this.#keepTrust(pass.tag.metadata.name, pass.signal);
+    return this.#settle(pass, [result, { writes }]);
   }
 
-  async #keepTrust(name: string, writes: WriteOutcome, signal: AbortSignal): Promise<void> {
+  async #keepTrust(name: string, signal: AbortSignal): Promise<readonly ObjectWrite[]> {
     const { view, webhooks, known } = this.#options;
     const live = view.tagWebhook(name);
-    const { caBundlePem } = known.get((live && injectorConfigOf(live)) ?? '') ?? {};
-    if (live !== undefined && view.isOurs(live)) await webhooks.keep(live, caBundlePem, writes, signal);
+    if (live === undefined || !view.isOurs(live)) return [];
+    return webhooks.keep(live, known.get(injectorConfigOf(live) ?? '')?.caBundlePem, signal);
   }
 
   /** Writes the state of the rollout, then the webhook, then the status. */
@@ -128,27 +133,27 @@ export class TagReconciler {
     decided: CheckedWebhook,
     rollout: TagPlan['rollout'],
     pass: TagPass & { readonly tag: RevisionTag },
+    findings: TagFindings,
   ): Promise<number> {
     const { view, known, webhooks, events, refusals, rollouts, logger } = this.#options;
-    const { tag, findings, signal } = pass;
+    const { tag, signal } = pass;
     const { name } = tag.metadata;
     const { config, hash } = decided;
     const object = rollout === undefined ? pass.object : await this.#status.record(tag, pass.object, rollout, signal);
-    if (object === undefined) return this.#keep(pass, [refusedStatusMs]);
+    if (object === undefined) return this.#keep(pass, { findings, retryAfter: refusedStatusMs });
     // A rotation may have progressed during that write.
     const { caBundlePem } = known.get(config.metadata.name) ?? {};
     if (caBundlePem === undefined) return 0;
     const before = this.#status.liveTarget(name);
-    const writes = noWrites();
-    const { isDeferred, narrowed, refusal } = await webhooks.apply({ ...decided, caBundlePem }, writes, signal);
+    const { isDeferred, narrowed, refusal, ...written } = await webhooks.apply({ ...decided, caBundlePem }, signal);
     const again = rollouts.wait(tag, rollout);
     // Never retry a failed write immediately, even if the rollout is due.
-    const waits = [resyncMs, isDeferred || refusal !== undefined ? Math.max(pendingMs, again) : again];
+    const retryAfter = isDeferred || refusal !== undefined ? Math.max(pendingMs, again) : again;
+    const results: TagResult[] = [{ findings, retryAfter }, written];
     if (refusal === undefined) {
       if (!isDeferred) {
         const message = `the webhook names InjectorConfig ${config.metadata.name}, configuration ${hash}`;
-        findings.WebhookReady = yes('Published', message);
-        findings.Narrowed = narrowed;
+        results.push({ findings: { WebhookReady: yes('Published', message), Narrowed: narrowed } });
         const from = before?.config.metadata.name;
         if (from !== config.metadata.name) {
           events.tagMoved(object, revisionOf(config), hash, before && revisionOf(before.config));
@@ -157,26 +162,24 @@ export class TagReconciler {
       }
       refusals.settled(name, 'Webhook');
     } else {
-      await this.#keepTrust(name, writes, signal);
-      const stays =
-        view.tagWebhook(name) === undefined
-          ? 'there is no webhook, so pods that follow the tag get no sidecar'
-          : 'the webhook stays as it was';
-      findings.WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
+      const writes = await this.#keepTrust(name, signal);
+      const stays = view.tagWebhook(name) === undefined ? noWebhook : 'the webhook stays as it was';
+      const WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
       refusals.refuse(object, 'Webhook', 'Invalid', refusal.message);
-      waits.push(refusal.retryAfter);
+      results.push({ findings: { WebhookReady }, writes, retryAfter: refusal.retryAfter });
     }
-    return this.#settle({ ...pass, object }, writes, waits, rollout?.state);
+    return this.#settle({ ...pass, object }, results, rollout?.state);
   }
 
   /** Records the writes of a pass, and writes the status. */
-  #settle(pass: TagPass, writes: WriteOutcome, waits: readonly number[], state?: RolloutState): Promise<number> {
+  #settle(pass: TagPass, results: readonly TagResult[], state?: RolloutState): Promise<number> {
+    const { view, events } = this.#options;
     const { name } = pass.tag.metadata;
-    const webhook = this.#options.view.tagWebhook(name);
-    const { finding, again = resyncMs } = this.#conflicts.observe(name, writes.foreign, webhook ? [webhook] : []);
-    pass.findings.Conflict = finding;
-    this.#options.events.repaired(pass.object, writes.repairs);
-    return this.#status.write(pass, [...waits, again, writes.retryAfter ?? resyncMs], state);
+    const webhook = view.tagWebhook(name);
+    const { findings, writes, retryAfter } = combineResults(...results);
+    const { finding: Conflict, again = resyncMs } = this.#conflicts.observe(name, writes, webhook ? [webhook] : []);
+    events.repaired(pass.object, writes);
+    return this.#status.write(pass, { ...findings, Conflict }, Math.min(retryAfter, again), state);
   }
 
   #plan(tag: RevisionTag): TagPlan {
@@ -200,7 +203,7 @@ export class TagReconciler {
     this.#options.refusals.refuse(object, 'Overlap', 'Overlap', message);
     await this.#remove(tag.metadata.name, signal);
     const findings = { Overlap: yes('Overlap', message), WebhookReady: no('Overlap', message) };
-    return this.#status.write({ tag, object, findings, signal }, [resyncMs]);
+    return this.#status.write({ tag, object, signal }, findings, resyncMs);
   }
 
   /** Cleans up after a tag that was deleted, or that now belongs to another operator class. */
@@ -215,7 +218,7 @@ export class TagReconciler {
     if (defaultConfig !== undefined && configWinner(defaultConfig, targets.claims()) === undefined) {
       const live = view.tagWebhook(name);
       // If the webhook has lost the tag's label, it already belongs to the InjectorConfig.
-      if (live !== undefined && tagOf(live) === name) await this.#keepTrust(name, noWrites(), signal);
+      if (live !== undefined && tagOf(live) === name) await this.#keepTrust(name, signal);
       return resyncMs;
     }
     if (await this.#remove(name, signal)) {
@@ -239,7 +242,7 @@ export class TagReconciler {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', message);
     const { metadata, status } = object as RevisionTag;
     const findings = { RevisionReady: no('Invalid', message) };
-    return this.#keep({ tag: { metadata, ...(status && { status }) }, object, findings, signal }, [resyncMs]);
+    return this.#keep({ tag: { metadata, ...(status && { status }) }, object, signal }, { findings });
   }
 
   /** Emits an Event, once, for a finding that needs a user's action. */

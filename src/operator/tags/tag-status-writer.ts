@@ -16,13 +16,12 @@ export interface TagStatusWriterOptions extends PassContext, Pick<StatusParts, '
   readonly restarts: RestartSource;
 }
 
-/** The state of one pass over a RevisionTag. */
+/** The input of one pass over a RevisionTag. */
 export interface TagPass {
   /** The parsed tag. `spec` is absent if the spec does not parse. */
   readonly tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
   /** The tag as stored by the API server. */
   readonly object: KubernetesObject;
-  readonly findings: TagFindings;
   readonly signal: AbortSignal;
 }
 
@@ -68,28 +67,34 @@ export class TagStatusWriter {
   }
 
   /**
-   * Writes the status with all findings. Resolves with the shortest of `waits`, in milliseconds.
+   * Writes the status with all findings. Resolves with the milliseconds until the next pass.
    * @param state the state of the rollout, if this pass has planned a rollout
    */
-  async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {
-    const { tag, object, findings, signal } = pass;
+  async write(
+    { tag, object, signal }: TagPass,
+    found: TagFindings,
+    retryAfter: number,
+    state?: RolloutState,
+  ): Promise<number> {
     const { clock, view, metrics, usage, rollouts, restarts, targets } = this.#options;
     const { name } = tag.metadata;
     const before = (object as RevisionTag).status?.rollout;
     const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
     const rollout = !hasStrategy ? undefined : state === undefined ? before : rollouts.shown(name, before, state);
-    if (tag.spec?.strategy?.canary !== undefined && this.liveTarget(name) !== undefined) {
-      findings.RolloutComplete = rolloutFinding(tag.spec.revision, rollout);
-    }
     metrics.rollout?.(name, state ?? rollout);
     const [live, current] = [this.liveTarget(name), targets.current(name)];
+    const RolloutComplete =
+      tag.spec?.strategy?.canary === undefined || live === undefined
+        ? undefined
+        : rolloutFinding(tag.spec.revision, rollout);
+    const findings = { ...found, RolloutComplete };
     // A tag that does not parse keeps its restart status.
     const restarting = tag.spec === undefined ? tag.status?.restarts : restarts.shown({ ...tag, spec: tag.spec });
     const progress = { ...(rollout && { rollout }), ...(restarting && { restarts: restarting }) };
     const status = tagStatus(tag, findings, live, current, usage.tag(name), clock.now(), progress);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
-    const wait = Math.max(0, Math.min(...waits));
+    const wait = Math.max(0, retryAfter);
     if (signal.aborted) return wait;
     const stored = await storeStatus(this.#options, object, status, signal);
     if (stored instanceof ApiError) return Math.min(wait, refusedStatusMs);

@@ -11,7 +11,8 @@ describe('ConflictMemory', () => {
       kind: 'MutatingWebhookConfiguration',
       metadata: { name: 'w', annotations },
     });
-    const written = [{ manager: 'cainjector', field: '.webhooks[name="a"].clientConfig.caBundle' }];
+    const by = (manager: string, field: string) => [{ foreign: [{ manager, field }] }];
+    const written = by('cainjector', '.webhooks[name="a"].clientConfig.caBundle');
     const annotated = memory.observe('blue', written, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
     assert.equal(annotated.reason, 'CainjectorWrites');
     assert.match(
@@ -19,10 +20,10 @@ describe('ConflictMemory', () => {
       /: kubectl annotate mutatingwebhookconfiguration w cert-manager\.io\/inject-ca-from-$/,
     );
     assert.equal(memory.observe('green', written, [webhook({})]).finding.reason, 'ForeignManager');
-    const another = [{ manager: 'helm', field: '.webhooks[name="a"].clientConfig.caBundle' }];
+    const another = by('helm', '.webhooks[name="a"].clientConfig.caBundle');
     const byHelm = memory.observe('grey', another, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
     assert.equal(byHelm.reason, 'ForeignManager');
-    const elsewhere = [{ manager: 'cainjector', field: '.metadata.labels' }];
+    const elsewhere = by('cainjector', '.metadata.labels');
     const other = memory.observe('red', elsewhere, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
     assert.equal(other.reason, 'ForeignManager');
   });
@@ -31,7 +32,7 @@ describe('ConflictMemory', () => {
     const clock = new ManualClock();
     const memory = new ConflictMemory(clock);
     assert.equal(memory.observe('blue', []).finding.status, 'False');
-    const first = memory.observe('blue', [{ manager: 'b', field: '.x' }]);
+    const first = memory.observe('blue', [{ foreign: [{ manager: 'b', field: '.x' }] }]);
     assert.deepEqual(first, {
       finding: {
         status: 'True',
@@ -41,7 +42,8 @@ describe('ConflictMemory', () => {
       again: 60_000,
     });
     await clock.advance(30_000);
-    assert.match(memory.observe('blue', [{ manager: 'a', field: '.x' }]).finding.message, /^a, b also writes \.x;/);
+    const again = memory.observe('blue', [{ foreign: [{ manager: 'a', field: '.x' }] }]);
+    assert.match(again.finding.message, /^a, b also writes \.x;/);
     assert.equal(memory.observe('green', []).finding.status, 'False');
     await clock.advance(59_999);
     assert.deepEqual([memory.observe('blue', []).finding.status, memory.observe('blue', []).again], ['True', 1]);
@@ -52,7 +54,7 @@ describe('ConflictMemory', () => {
   it('names at most five fields', () => {
     const memory = new ConflictMemory(new ManualClock());
     const fields = Array.from({ length: 8 }, (_, index) => ({ manager: 'm', field: `.f${index}` }));
-    const message = memory.observe('blue', fields).finding.message;
+    const message = memory.observe('blue', [{ foreign: fields }]).finding.message;
     assert.match(message, /^m also writes \.f0, \.f1, \.f2, \.f3, \.f4 and 3 more;/);
     memory.forget('blue');
     assert.equal(memory.observe('blue', []).finding.status, 'False');

@@ -1,7 +1,7 @@
 import { commandLine } from '../../api/command-line.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Clock } from '../../kube/ports.ts';
-import type { ForeignField } from '../../kube/apply-object.ts';
+import type { ObjectWrite } from '../controller/owned-objects.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 
 /** How long a conflict lasts after the operator last restored a field, in milliseconds. */
@@ -24,14 +24,15 @@ export class ConflictMemory {
   }
 
   /**
-   * Records the fields that a pass restored. Returns the condition and, during a conflict, the
+   * Records the fields that the writes of a pass restored. Returns the condition and, during a conflict, the
    * milliseconds until the next pass. @param webhooks the webhook configurations of the pass
    */
   observe(
     name: string,
-    foreign: readonly ForeignField[],
+    writes: readonly Pick<ObjectWrite, 'foreign'>[],
     webhooks: readonly KubernetesObject[] = [],
   ): { finding: Finding; again: number | undefined } {
+    const foreign = writes.flatMap((write) => write.foreign);
     const now = this.#clock.monotonic();
     const before = this.#seen.get(name);
     const isOver = before === undefined || now - before.at >= conflictMs;

@@ -10,7 +10,7 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
-import { noWrites, type OwnedObjects } from '../controller/owned-objects.ts';
+import type { OwnedObjects } from '../controller/owned-objects.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 import { caBundlesOf } from './published-webhook.ts';
@@ -50,7 +50,7 @@ describe('One writer of each webhook', () => {
   it('is enforced by a type: other code cannot apply or remove a webhook configuration', () => {
     const second = (owned: OwnedObjects, webhook: WebhookConfiguration, signal: AbortSignal): unknown[] => [
       // @ts-expect-error -- a second writer
-      owned.apply(webhook, noWrites(), signal),
+      owned.apply(webhook, signal),
       // @ts-expect-error -- a second writer
       owned.remove(webhook, signal),
     ];

@@ -60,7 +60,7 @@ describe('probePath', () => {
         apply: async () => {
           steps.push('create');
           const object = await Promise.resolve().then(applied);
-          return { outcome: 'Created', object, difference: undefined, foreign: [] };
+          return { outcome: 'Created', object, difference: undefined, foreign: [], isRepair: false };
         },
         remove: () => Promise.resolve(void steps.push('delete')),
       },

@@ -6,7 +6,6 @@ import { pause } from '../../kube/clock.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { probeWebhookName } from '../../manifests/probe-objects.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
-import { noWrites } from '../controller/owned-objects.ts';
 
 /** The result of a reachability check. */
 export type PathProbeResult =
@@ -43,7 +42,7 @@ export async function probePath(
 ): Promise<PathProbeResult> {
   let applied: KubernetesObject;
   try {
-    ({ object: applied } = await webhooks.apply(probing, noWrites(), signal));
+    ({ object: applied } = await webhooks.apply(probing, signal));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 422) throw error;
     return { reached: false, reason: 'Invalid', message: error.message };

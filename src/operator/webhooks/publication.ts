@@ -5,8 +5,8 @@ import { objectNames } from '../../api/names.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { CompiledConfiguration } from '../configurations/compile-configuration.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
-import type { WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import { combineResults, type PassResult } from '../controller/pass-result.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
 import { nameInUse } from './foreign-finding.ts';
@@ -29,7 +29,7 @@ export interface PublicationInput {
   readonly foreign: string | undefined;
 }
 
-export interface PublicationOutcome {
+export interface PublicationOutcome extends Pick<PassResult<never>, 'writes' | 'retryAfter'> {
   /** The condition `WebhookReady`; undefined if it stays unchanged. */
   readonly finding: Finding | undefined;
   /** The published hash after the pass. `before` is the published hash before the pass. */
@@ -62,7 +62,7 @@ export class Publication {
   }
 
   /** Writes or keeps the webhook. */
-  async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
+  async publish(input: PublicationInput, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context, isTagged } = input;
     const { webhooks, configurations } = this.#options;
     const { name } = config.metadata;
@@ -78,26 +78,25 @@ export class Publication {
       return { ...stays, hash: decision.hash ?? before };
     }
     if (decision.action === 'keep' || context === undefined) {
-      const refusal = await this.#keep(input, live, decision.hash, into, signal);
-      return refusal === undefined ? stays : { ...stays, finding: invalid(refusal, live) };
+      const { refusal, ...kept } = await this.#keep(input, live, decision.hash, signal);
+      return { ...stays, ...kept, ...(refusal && { finding: invalid(refusal, live) }) };
     }
     const target = { config, hash: decision.hash, caBundlePem, context };
     const obstacle = webhooks.canWrite(target) ? undefined : await webhooks.checkBeforeWrite(target, signal);
     if (obstacle !== undefined) {
       // Keep the live endpoint: it may still work.
-      await webhooks.keep(live, caBundlePem, into, signal);
-      into.retryAfter = Math.min(into.retryAfter ?? Infinity, obstacle.retryAfter);
-      return { ...stays, finding: obstacle.finding };
+      return { ...stays, ...obstacle, writes: await webhooks.keep(live, caBundlePem, signal) };
     }
-    const { isDeferred, narrowed, refusal } = await webhooks.apply(target, into, signal);
+    const { isDeferred, narrowed, refusal, ...written } = await webhooks.apply(target, signal);
     if (refusal !== undefined) {
-      into.retryAfter = Math.min(into.retryAfter ?? Infinity, refusal.retryAfter);
-      const isDeferred = await webhooks.keep(live, caBundlePem, into, signal);
-      return { ...stays, finding: invalid(refusal, live), isPending: isDeferred };
+      const kept = await webhooks.keep(live, caBundlePem, signal);
+      const { writes, retryAfter } = combineResults(written, { retryAfter: refusal.retryAfter }, { writes: kept });
+      const isPending = kept.some(({ outcome }) => outcome === 'Deferred');
+      return { ...stays, finding: invalid(refusal, live), isPending, writes, retryAfter };
     }
-    if (isDeferred) return { ...stays, finding: undefined, isPending: true };
+    if (isDeferred) return { ...stays, ...written, finding: undefined, isPending: true };
     if (compiled !== undefined) configurations.remember(name, compiled);
-    return { ...stays, hash: decision.hash, narrowed };
+    return { ...stays, ...written, hash: decision.hash, narrowed };
   }
 
   #decide(input: PublicationInput, live: KubernetesObject | undefined, before: string | undefined): WebhookDecision {
@@ -128,27 +127,23 @@ export class Publication {
 
   /**
    * Keeps the published configuration. Applies the rest of the spec, unless this needs a new
-   * reachability check. Resolves with the API server's rejection, if any.
+   * reachability check.
    */
   async #keep(
     { config, caBundlePem, context }: PublicationInput,
     live: KubernetesObject | undefined,
     hash: string | undefined,
-    into: WriteOutcome,
     signal: AbortSignal,
-  ): Promise<WrittenWebhook['refusal']> {
+  ): Promise<Partial<Pick<WrittenWebhook, 'refusal' | 'writes' | 'retryAfter'>>> {
     const { webhooks, configurations } = this.#options;
-    if (live === undefined) return undefined;
-    let refusal: WrittenWebhook['refusal'];
-    if (hash !== undefined && context !== undefined && configurations.isNamedOrFound(config, live, hash)) {
-      const target = { config, hash, caBundlePem, context };
-      if (webhooks.canWrite(target)) {
-        ({ refusal } = await webhooks.apply(target, into, signal));
-        if (refusal === undefined) return undefined;
-      }
-    }
-    await webhooks.keep(live, caBundlePem, into, signal);
-    return refusal;
+    if (live === undefined) return {};
+    const isKnown = hash !== undefined && configurations.isNamedOrFound(config, live, hash);
+    const target = isKnown && context !== undefined && { config, hash, caBundlePem, context };
+    const written = target && webhooks.canWrite(target) ? await webhooks.apply(target, signal) : undefined;
+    const { refusal, writes = [], retryAfter } = written ?? {};
+    if (written !== undefined && refusal === undefined) return { writes, retryAfter };
+    const kept = await webhooks.keep(live, caBundlePem, signal);
+    return { ...(refusal && { refusal }), writes: [...writes, ...kept], retryAfter };
   }
 
   /** Reports whether there has been no live replica for longer than a restart takes. */

@@ -10,7 +10,7 @@ import {
   withFallback,
 } from '../../manifests/webhook-configuration.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
-import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
+import type { ObjectWrite } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
@@ -35,6 +35,9 @@ export interface WrittenWebhook {
   readonly narrowed: Finding;
   /** The API server's rejection of this webhook, and the milliseconds until the next attempt. */
   readonly refusal?: { readonly message: string; readonly retryAfter: number };
+  readonly writes: readonly ObjectWrite[];
+  /** The milliseconds until the policy that holds pods needs another pass. */
+  readonly retryAfter?: number | undefined;
 }
 
 export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
@@ -100,61 +103,53 @@ export class WebhookWriter {
   }
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
-  async apply(target: CheckedWebhook, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
-    const { holds } = this.#options;
+  async apply(target: CheckedWebhook, signal: AbortSignal): Promise<WrittenWebhook> {
+    const { holds, clock } = this.#options;
     const live = this.live(target);
     const name = webhookName(target);
-    const { isHolding, retryAfter: again } = await holds.prepare(
-      target,
-      this.#desired(target).object,
-      live,
-      into,
-      signal,
-    );
-    if (again !== undefined) into.retryAfter = Math.min(into.retryAfter ?? Infinity, again);
+    const { isHolding, ...held } = await holds.prepare(target, this.#desired(target).object, live, signal);
     const { object: desired, finding: narrowed } = this.#desired({ ...target, isHolding });
+    const unwritten = { ...held, narrowed, isDeferred: false };
     const text = JSON.stringify(desired);
     const known = this.#refused.get(name);
-    const retryAfter = known?.text === text ? known.at + rejectedMs - this.#options.clock.monotonic() : 0;
+    const retryAfter = known?.text === text ? known.at + rejectedMs - clock.monotonic() : 0;
     if (known !== undefined && retryAfter > 0) {
-      return { isDeferred: false, narrowed, refusal: { message: known.message, retryAfter } };
+      return { ...unwritten, refusal: { message: known.message, retryAfter } };
     }
     try {
-      const isDeferred = await this.#write(desired, live, into, signal);
-      if (!isDeferred) {
-        this.#refused.delete(name);
-        if (target.config.spec.webhook.failurePolicy !== 'Hold') await holds.withdraw(name, into, signal);
-      }
-      return { isDeferred, narrowed };
+      const write = await this.#write(desired, live, signal);
+      const written = { ...unwritten, writes: [...held.writes, write] };
+      if (write.outcome === 'Deferred') return { ...written, isDeferred: true };
+      this.#refused.delete(name);
+      if (target.config.spec.webhook.failurePolicy === 'Hold') return written;
+      return { ...written, retryAfter: await holds.withdraw(name, signal) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
       const { message } = error;
-      this.#refused.set(name, { text, message, at: this.#options.clock.monotonic() });
-      return { isDeferred: false, narrowed, refusal: { message, retryAfter: rejectedMs } };
+      this.#refused.set(name, { text, message, at: clock.monotonic() });
+      return { ...unwritten, refusal: { message, retryAfter: rejectedMs } };
     }
   }
 
   /**
    * Updates only the caBundle of a live webhook, so that an invalid spec does not block a rotation.
-   * Resolves with whether the write was deferred.
    * @param caBundlePem the CA bundle of the InjectorConfig that the live webhook names
    */
   async keep(
     live: KubernetesObject | undefined,
     caBundlePem: string | undefined,
-    into: WriteOutcome,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    if (live === undefined || caBundlePem === undefined || caBundlePem === '') return false;
+  ): Promise<ObjectWrite[]> {
+    if (live === undefined || caBundlePem === undefined || caBundlePem === '') return [];
     const kept = withCaBundle(live, caBundlePem);
     const isIntact = this.#options.holds.isIntact(live);
-    return this.#write(isIntact ? kept : withFallback(kept), live, into, signal);
+    return [await this.#write(isIntact ? kept : withFallback(kept), live, signal)];
   }
 
   /** See `ObjectWriter.remove`. Then removes the policy that holds pods of this webhook. */
   async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const remaining = await this.#options.objects.remove(object, signal);
-    if (remaining === undefined) await this.#options.holds.withdraw(object.metadata.name ?? '', noWrites(), signal);
+    if (remaining === undefined) await this.#options.holds.withdraw(object.metadata.name ?? '', signal);
     return remaining;
   }
 
@@ -178,15 +173,13 @@ export class WebhookWriter {
   async #write(
     desired: WebhookConfiguration,
     live: KubernetesObject | undefined,
-    into: WriteOutcome,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<ObjectWrite> {
     const { resourceVersion } = live?.metadata ?? {};
     const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
     this.#inFlight.add(desired);
     try {
-      const { outcome } = await this.#options.objects.apply({ ...desired, metadata }, into, signal);
-      return outcome === 'Deferred';
+      return await this.#options.objects.apply({ ...desired, metadata }, signal);
     } finally {
       this.#inFlight.delete(desired);
     }
