@@ -18,13 +18,20 @@ import {
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import type { Refusals } from '../controller/refusals.ts';
 import type { PassResult } from '../controller/pass-result.ts';
 import { type Finding, no, type RevisionFindings, yes } from '../controller/revision-status.ts';
 import { hostClaimOf } from './host-claims.ts';
 import { requestedRenewal, rotateAnswer } from './rotate-requests.ts';
 
+/** The last call of `release`, at a monotonic time in milliseconds, and the provider it kept. */
+export interface ReleaseMemory {
+  released?: { readonly kept: string | undefined; readonly at: number };
+}
+
 export interface RevisionCertificatesOptions extends PassContext {
+  readonly memory: PassMemory<ReleaseMemory>;
   readonly webhooks: Pick<WebhookWriter, 'callersOf'>;
   readonly certificates: Pick<CertificateKeeper, 'advance'>;
   readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
@@ -36,8 +43,6 @@ type CertificateResult = PassResult<RevisionFindings> & { readonly findings: Rev
 /** Passes the spec of an InjectorConfig to the rotation, and reports the results to users. */
 export class RevisionCertificates {
   readonly #options: RevisionCertificatesOptions;
-  /** By InjectorConfig: `kept` and the monotonic time, in ms, of the last call of `release`. */
-  readonly #released = new Map<string, { kept: string | undefined; at: number }>();
 
   constructor(options: RevisionCertificatesOptions) {
     this.#options = options;
@@ -67,10 +72,7 @@ export class RevisionCertificates {
         signal,
       );
       const rotation = nextAt ? { ...rotated, nextAt: earliestTime(rotated.nextAt, nextAt) } : rotated;
-      if (refusal === undefined) refusals.settled(name, 'Certificate');
-      else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
-        metrics.certificateRotated?.(name, 'leaf', 'refused');
-      }
+      if (refusals.report(object, 'Certificate', refusal)) metrics.certificateRotated?.(name, 'leaf', 'refused');
       this.#report(object, rotation);
       const CertificateReady = certificateFinding(rotation, config, clock.now(), provided);
       return { findings: { rotation, rotateRequest: rotateAnswer(renewal, rotation), CertificateReady }, writes };
@@ -79,15 +81,12 @@ export class RevisionCertificates {
         if (!isConflict(error)) metrics.certificateRotated?.(name, 'leaf', 'failed');
         throw error;
       }
-      const message = `spec.certificate: ${error.message}`;
-      if (refusals.refuse(object, 'Certificate', 'InvalidPolicy', message)) {
-        metrics.certificateRotated?.(name, 'leaf', 'refused');
-      }
-      return { findings: { CertificateReady: no('InvalidPolicy', message) } };
+      const CertificateReady = no('InvalidPolicy', `spec.certificate: ${error.message}`);
+      if (refusals.report(object, 'Certificate', CertificateReady)) metrics.certificateRotated?.(name, 'leaf', 'refused');
+      return { findings: { CertificateReady } };
     } finally {
       const { message } = renewal.answer ?? {};
-      if (message === undefined) refusals.settled(name, 'RotateRequest');
-      else refusals.refuse(object, 'RotateRequest', 'RotateRefused', message);
+      refusals.report(object, 'RotateRequest', message === undefined ? undefined : { reason: 'RotateRefused', message });
     }
   }
 
@@ -96,9 +95,9 @@ export class RevisionCertificates {
    * operator may not delete. @param config absent if the InjectorConfig is gone
    */
   async release(name: string, signal: AbortSignal, config?: InjectorConfig): Promise<void> {
-    const { providers, clock, logger } = this.#options;
+    const { providers, clock, logger, memory } = this.#options;
     const kept = config && keptProvider(config);
-    const [before, now] = [this.#released.get(name), clock.monotonic()];
+    const [before, now] = [memory.read(name).released, clock.monotonic()];
     if (before?.kept === kept && now - (before?.at ?? -Infinity) < resyncMs) return;
     for (const [key, provider] of Object.entries(providers))
       if (key !== kept)
@@ -108,11 +107,11 @@ export class RevisionCertificates {
             injectorConfig: name,
           });
         });
-    this.#released.set(name, { kept, at: now });
+    memory.of(name).released = { kept, at: now };
   }
 
+  /** Stops all watches for an InjectorConfig that is gone. */
   forget(name: string): void {
-    this.#released.delete(name);
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
   }
 
@@ -123,12 +122,12 @@ export class RevisionCertificates {
     taken: Finding | undefined,
     signal: AbortSignal,
   ): Promise<ProvidedCertificates> {
-    const { providers, clock, logger } = this.#options;
+    const { providers, clock, logger, memory } = this.#options;
     const { name } = config.metadata;
     const chosen = providers[config.spec.certificate.provider];
     for (const provider of Object.values(providers)) if (provider !== chosen) provider.forget(name);
     // A provider may have created objects even if it was chosen only for a moment.
-    if (this.#released.get(name)?.kept !== keptProvider(config)) this.#released.delete(name);
+    if (memory.read(name).released?.kept !== keptProvider(config)) delete memory.of(name).released;
     const isOwn = config.spec.certificate.provider === 'SelfSigned';
     if (taken !== undefined && !isOwn) return refused(taken.reason, taken.message);
     return chosen.provide(config, names, signal).catch((error: unknown) => {

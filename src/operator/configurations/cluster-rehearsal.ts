@@ -4,13 +4,21 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { pods } from '../cluster-view.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { RehearsePods } from '../ports.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 
-export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | 'logger'>, Pick<ClusterUsage, 'podsOf'> {
+export interface RehearsalMemory {
+  /** The configuration that was tried last, and its warnings; absent until pods were tried. */
+  tried?: { readonly compiled: CompiledConfiguration; readonly doubts?: readonly string[] };
+}
+
+export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | 'logger'> {
+  readonly usage: Pick<ClusterUsage, 'podsOf'>;
+  readonly memory: PassMemory<RehearsalMemory>;
   readonly client: Pick<ApiClient, 'list'>;
   readonly rehearse: RehearsePods;
   /** Queues a pass over an InjectorConfig. */
@@ -28,7 +36,6 @@ const maximumPodLength = 65_536;
  */
 export class ClusterRehearsal {
   readonly #options: ClusterRehearsalOptions;
-  readonly #doubts = new WeakMap<CompiledConfiguration, readonly string[] | undefined>();
 
   constructor(options: ClusterRehearsalOptions) {
     this.#options = options;
@@ -37,9 +44,11 @@ export class ClusterRehearsal {
   /** Returns TemplatesDoubtful, or undefined to leave it unchanged until pods were tried. */
   finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
     const isPublished = pass.config.status?.config?.hash === compiled.hash;
-    const sample = isPublished && !this.#doubts.has(compiled) ? this.#sample(pass) : undefined;
+    const { tried } = this.#options.memory.read(pass.config.metadata.name);
+    const last = tried?.compiled === compiled ? tried : undefined;
+    const sample = isPublished && last === undefined ? this.#sample(pass) : undefined;
     if (sample !== undefined && sample.length > 0) void this.#try(pass, compiled, sample);
-    const found = sample?.length === 0 ? [] : this.#doubts.get(compiled);
+    const found = sample?.length === 0 ? [] : last?.doubts;
     if (isPublished && found === undefined) return undefined;
     const doubts = [...compiled.doubts, ...(found ?? [])];
     return doubts.length === 0
@@ -49,8 +58,9 @@ export class ClusterRehearsal {
 
   /** Returns one pod per workload that uses the InjectorConfig or one of its tags. */
   #sample({ config }: RevisionPass): PodRecord[] | undefined {
-    const { podsOf, targets } = this.#options;
-    const users = [podsOf(config.metadata.name, 'InjectorConfig'), ...targets.tagsOf(config).map((tag) => podsOf(tag))];
+    const { usage, targets } = this.#options;
+    const tags = targets.tagsOf(config);
+    const users = [usage.podsOf(config.metadata.name, 'InjectorConfig'), ...tags.map((tag) => usage.podsOf(tag))];
     if (users.includes(undefined)) return undefined;
     const found = new Map<string, PodRecord>();
     for (const { traits, pods } of users.flatMap((groups) => [...(groups ?? [])])) {
@@ -61,12 +71,14 @@ export class ClusterRehearsal {
   }
 
   async #try({ config, signal }: RevisionPass, compiled: CompiledConfiguration, sample: PodRecord[]): Promise<void> {
-    const { rehearse, wake, logger } = this.#options;
+    const { rehearse, wake, logger, memory } = this.#options;
     const { name } = config.metadata;
-    this.#doubts.set(compiled, undefined);
+    const record = memory.of(name);
+    record.tried = { compiled };
     try {
       const read = await Promise.all(sample.map((pod) => this.#read(pod, signal)));
-      this.#doubts.set(compiled, await rehearse(compiled.files, read.flat()));
+      const doubts = await rehearse(compiled.files, read.flat());
+      if (record.tried.compiled === compiled) record.tried = { compiled, doubts };
       wake(name);
     } catch (error) {
       const fields = { injectorConfig: name, error: String(error) };

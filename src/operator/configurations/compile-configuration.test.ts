@@ -8,9 +8,11 @@ import { FollowedObjects } from '../followed-objects.ts';
 import type { Rehearsal } from '../../inject/injection-result.ts';
 import {
   type CompiledConfiguration,
+  type CompilerMemory,
   ConfigurationCompiler,
   RefusedConfigurationError,
 } from './compile-configuration.ts';
+import { PassMemory } from '../controller/pass-memory.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
 
@@ -22,24 +24,29 @@ function config(generation: number, injection: Record<string, unknown>): Injecto
   return parseInjectorConfig(object);
 }
 
-function compilerReading(values: Record<string, string>, load: LoadConfiguration = loadAtOnce): ConfigurationCompiler {
+function compilerReading(
+  values: Record<string, string>,
+  load: LoadConfiguration = loadAtOnce,
+  memory = new PassMemory<CompilerMemory>(),
+): ConfigurationCompiler {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
   const page = { items: [configMap], resourceVersion: '', continue: undefined };
   const client = { list: <T>() => Promise.resolve(page as ListPage<T>) };
   const nothing = (): void => undefined;
   const referred = new FollowedObjects({ resource: configMaps, client, follow: nothing, onChange: nothing });
-  return new ConfigurationCompiler(referred, load);
+  return new ConfigurationCompiler(referred, load, memory);
 }
 
 describe('ConfigurationCompiler', () => {
   it('compiles a configuration again only when it has changed', async () => {
-    const compiler = compilerReading({});
+    const memory = new PassMemory<CompilerMemory>();
+    const compiler = compilerReading({}, loadAtOnce, memory);
     const first = await compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal);
     assert.equal(first.templates, 1);
     assert.equal(await compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal), first);
     const second = await compiler.compile(config(2, { templates: { sidecar: template('b') } }), signal);
     assert.notEqual(second.hash, first.hash);
-    compiler.forget('blue');
+    memory.forget('blue');
     const again = await compiler.compile(config(2, { templates: { sidecar: template('b') } }), signal);
     assert.notEqual(again, second);
     assert.equal(again.hash, second.hash);

@@ -14,6 +14,7 @@ import {
   type ConfigurationReference,
   type ConfigurationReferences,
 } from '../../manifests/configuration-files.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 
@@ -38,16 +39,21 @@ export class RefusedConfigurationError extends TooCostlyError {
 /** The reason of the condition TemplatesValid for a configuration that is too costly. */
 export const tooCostlyReason = 'TooCostly';
 
-/** Compiles the configurations of InjectorConfigs. Caches each result until the input changes. */
+export interface CompilerMemory {
+  /** The last outcome, and the input that produced it. */
+  compiled?: { readonly input: string; readonly outcome: CompiledConfiguration | ConfigurationError };
+}
+
+/** Compiles the configurations of InjectorConfigs. Keeps each result until the input changes. */
 export class ConfigurationCompiler {
   readonly #configMaps: FollowedObjects;
   readonly #load: LoadConfiguration;
-  /** The last outcome for each InjectorConfig, and the input that produced the outcome. */
-  readonly #last = new Map<string, { input: string; outcome: CompiledConfiguration | ConfigurationError }>();
+  readonly #memory: PassMemory<CompilerMemory>;
 
-  constructor(configMaps: FollowedObjects, load: LoadConfiguration) {
+  constructor(configMaps: FollowedObjects, load: LoadConfiguration, memory: PassMemory<CompilerMemory>) {
     this.#configMaps = configMaps;
     this.#load = load;
+    this.#memory = memory;
   }
 
   /**
@@ -60,9 +66,9 @@ export class ConfigurationCompiler {
     const references = configurationReferences(config.spec.injection);
     const texts = await this.#read(config, references, signal);
     const input = JSON.stringify([uid, generation, texts]);
-    const last = this.#last.get(name);
+    const last = this.#memory.read(name).compiled;
     const outcome = last?.input === input ? last.outcome : await this.#compileOrRefuse(config, references, texts);
-    this.#last.set(name, { input, outcome });
+    this.#memory.of(name).compiled = { input, outcome };
     if (outcome instanceof ConfigurationError) throw outcome;
     return outcome;
   }
@@ -118,8 +124,8 @@ export class ConfigurationCompiler {
     }
   }
 
+  /** Stops all watches for an InjectorConfig that is gone. */
   forget(name: string): void {
-    this.#last.delete(name);
     this.#configMaps.keepOnly(name, []);
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LoadConfiguration } from '../ports.ts';
-import { type PublishedRules, publishedRules } from './published-rules.ts';
+import { PassMemory } from '../controller/pass-memory.ts';
+import { type PublishedRules, publishedRules, type RulesMemory } from './published-rules.ts';
 import { context, eachTest, loadAtOnce } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
@@ -16,7 +17,7 @@ describe('PublishedRules', () => {
     };
     await fixture.install();
     await fixture.caughtUp();
-    rules = publishedRules(fixture.view, context.namespace, load);
+    rules = publishedRules(fixture.view, context.namespace, load, new PassMemory<RulesMemory>());
   });
 
   it('loads the published configuration once, and returns its rules', async () => {

@@ -1,25 +1,34 @@
 import { hashedConfigMapName, objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { ClusterView } from '../cluster-view.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { verifiedFiles } from './last-good.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 
 export type PublishedRules = ReturnType<typeof publishedRules>;
 
+export interface RulesMemory {
+  /** The last rules, so that each configuration is loaded once. */
+  rules?: { readonly hash: string; readonly rules: DecisionRules };
+}
+
 /** Creates a reader of the decision rules in published configurations, which replicas also use. */
-export function publishedRules(view: ClusterView, namespace: string, load: LoadConfiguration) {
-  /** The last rules for each InjectorConfig, so that each configuration is loaded once. */
-  const known = new Map<string, { readonly hash: string; readonly rules: DecisionRules }>();
+export function publishedRules(
+  view: ClusterView,
+  namespace: string,
+  load: LoadConfiguration,
+  memory: PassMemory<RulesMemory>,
+) {
   /** Returns the rules of one configuration; undefined when its ConfigMap is missing or damaged. */
   const withHash = async (name: string, hash: string): Promise<DecisionRules | undefined> => {
-    const last = known.get(name);
+    const last = memory.read(name).rules;
     if (last?.hash === hash) return last.rules;
     const configMap = view.configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = configMap && verifiedFiles(configMap);
     if (verified === undefined) return undefined;
     const { rules } = await load(verified.files);
-    known.set(name, { hash, rules });
+    memory.of(name).rules = { hash, rules };
     return rules;
   };
   return {

@@ -6,17 +6,24 @@ import { configurationObjects, hashedConfigMap } from '../../manifests/desired-o
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
 
-type StoringContext = Pick<PassContext, 'view' | 'owned' | 'settings'>;
 type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
+
+export interface StoredMemory {
+  /** The published configuration, to restore a deleted ConfigMap. */
+  stored?: StoredConfiguration;
+}
+
+interface StoringContext extends Pick<PassContext, 'view' | 'owned' | 'settings'> {
+  readonly memory: PassMemory<StoredMemory>;
+}
 
 /** Stores the configurations of InjectorConfigs in ConfigMaps for replicas, and reads them back. */
 export class StoredConfigurations {
   readonly #context: StoringContext;
-  /** The published configuration of each InjectorConfig, to restore a deleted ConfigMap. */
-  readonly #remembered = new Map<string, StoredConfiguration>();
 
   constructor(context: StoringContext) {
     this.#context = context;
@@ -59,11 +66,7 @@ export class StoredConfigurations {
 
   /** Records a newly published configuration. */
   remember(name: string, { files, hash }: StoredConfiguration): void {
-    this.#remembered.set(name, { files, hash });
-  }
-
-  forget(name: string): void {
-    this.#remembered.delete(name);
+    this.#context.memory.of(name).stored = { files, hash };
   }
 
   /**
@@ -87,7 +90,7 @@ export class StoredConfigurations {
     const { configMaps } = this.#context.view;
     const { namespace } = this.#context.settings.context;
     const { name } = config.metadata;
-    const remembered = this.#remembered.get(name);
+    const { stored: remembered } = this.#context.memory.read(name);
     if (remembered?.hash === hash) return remembered;
     const stored = configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = stored && verifiedFiles(stored);

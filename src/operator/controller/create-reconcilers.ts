@@ -14,35 +14,47 @@ import { ReachabilityCheck } from '../webhooks/reachability-check.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { HoldKeeper } from '../holding/hold-keeper.ts';
 import { HoldPolicies, type HoldPoliciesOptions } from '../holding/hold-policies.ts';
-import { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
-import { ConfigurationCompiler } from '../configurations/compile-configuration.ts';
+import { ClusterRehearsal, type RehearsalMemory } from '../configurations/cluster-rehearsal.ts';
+import { type CompilerMemory, ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
 import type { PassContext } from './pass-context.ts';
+import { PassMemory } from './pass-memory.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import type { LoadConfiguration, RehearsePods } from '../ports.ts';
 import { followPods, PodEvents, type PodStores } from '../pods/pod-events.ts';
 import { RevisionProducer } from './produce-revision.ts';
-import { Publication } from '../webhooks/publication.ts';
-import { publishedRules } from '../configurations/published-rules.ts';
+import { Publication, type PublicationMemory } from '../webhooks/publication.ts';
+import { publishedRules, type RulesMemory } from '../configurations/published-rules.ts';
 import { RevisionReconciler } from './reconcile.ts';
-import { Refusals } from './refusals.ts';
+import { type RefusalMemory, Refusals } from './refusals.ts';
 import { Removal } from '../webhooks/removal.ts';
 import { RecentWorkloads } from '../rollout/recent-workloads.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import { createRestarts } from '../restarts/create-restarts.ts';
 import type { FollowCollection } from '../restarts/followed-workloads.ts';
-import { RevisionCertificates } from '../certificates/revision-certificates.ts';
+import { type ReleaseMemory, RevisionCertificates } from '../certificates/revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from '../replicas/serving-role.ts';
-import { StoredConfigurations } from '../configurations/stored-configurations.ts';
-import { KnownRevisions } from '../webhooks/revision-facts.ts';
+import { StoredConfigurations, type StoredMemory } from '../configurations/stored-configurations.ts';
+import { type FactsMemory, KnownRevisions } from '../webhooks/revision-facts.ts';
 import { TagReconciler } from '../tags/reconcile-tag.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
-import { WebhookWriter } from '../webhooks/webhook-writer.ts';
+import type { ConflictMemory } from '../webhooks/conflicts.ts';
+import { type WebhookMemory, WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { ClusterUsage } from '../usage/cluster-usage.ts';
 import { uncounted } from '../usage/usage-status.ts';
 import { ValidatorReconciler } from './validator-reconcile.ts';
 import { otherKeys, tagKey } from './wake-ups.ts';
+
+/** What passes remember of an InjectorConfig, until it is deleted. */
+type RevisionMemory = RefusalMemory &
+  ConflictMemory &
+  ReleaseMemory &
+  CompilerMemory &
+  RehearsalMemory &
+  RulesMemory &
+  StoredMemory &
+  FactsMemory;
 
 export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' | 'events'> {
   readonly client: ApiClient;
@@ -77,7 +89,10 @@ export function createReconcilers(parts: ReconcilerParts) {
     instance: settings.identity,
   });
   const events = new RevisionEvents(recorder);
-  const refusals = new Refusals(events, logger);
+  const memory = new PassMemory<RevisionMemory>();
+  const tagMemory = new PassMemory<RefusalMemory & ConflictMemory>();
+  const webhookMemory = new PassMemory<WebhookMemory & PublicationMemory>();
+  const refusals = new Refusals(events, logger, memory);
   const targets = new TagTargets(
     { configs: view.configs, tags: view.tags, targetOf: (tag) => view.targetOf(tag) },
     operatorClass,
@@ -87,14 +102,15 @@ export function createReconcilers(parts: ReconcilerParts) {
   const shared = {
     ...context,
     client,
+    memory,
     certificates: new CertificateKeeper({ ...context, client, random: randomBytes, generateKeyPair }),
-    known: new KnownRevisions(parts.onPublished),
+    known: new KnownRevisions(memory, parts.onPublished),
   };
   const servingRole = new ServingRoleKeeper(context);
   const nonce = (): string => randomBytes(16).toString('hex');
-  const check = new ReachabilityCheck({ view, client, webhooks: owned, clock, nonce, logger });
+  const check = new ReachabilityCheck({ view, client, webhooks: owned, memory: webhookMemory, clock, nonce, logger });
   const holds = new HoldPolicies({ ...context, client, nonce, follow: parts.followOurs });
-  const webhooks = new WebhookWriter({ ...context, objects: owned, check, holds });
+  const webhooks = new WebhookWriter({ ...context, objects: owned, memory: webhookMemory, check, holds });
   const keeper = new HoldKeeper({
     ...context,
     client,
@@ -103,8 +119,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     wake: () => wake(otherKeys.heldPods),
     news: wake,
   });
-  const configurations = new StoredConfigurations(context);
-  const rules = publishedRules(view, namespace, parts.load);
+  const configurations = new StoredConfigurations({ ...context, memory });
+  const rules = publishedRules(view, namespace, parts.load, memory);
   const recent = new RecentWorkloads(clock, (leaving) => usage.isBeingDeleted(leaving));
   const usage = new ClusterUsage({
     view,
@@ -147,11 +163,12 @@ export function createReconcilers(parts: ReconcilerParts) {
       ...shared,
       certificates: new RevisionCertificates({ ...shared, webhooks, providers, refusals }),
       servingRole,
-      compiler: new ConfigurationCompiler(follow(configMaps), parts.load),
-      rehearsal: new ClusterRehearsal({ ...parts, targets, podsOf: (...subject) => usage.podsOf(...subject) }),
+      compiler: new ConfigurationCompiler(follow(configMaps), parts.load, memory),
+      rehearsal: new ClusterRehearsal({ ...parts, targets, usage, memory }),
       configurations,
       holds,
-      publication: new Publication({ ...context, webhooks, configurations }),
+      publication: new Publication({ ...context, webhooks, configurations, memory: webhookMemory }),
+      webhooks,
       refusals,
     }),
     removal: new Removal({ ...context, webhooks }),
@@ -177,7 +194,8 @@ export function createReconcilers(parts: ReconcilerParts) {
       reports,
       clock,
     }),
-    refusals: new Refusals(events, logger, 'revisionTag'),
+    memory: tagMemory,
+    refusals: new Refusals(events, logger, tagMemory, 'revisionTag'),
     usage: reportedUsage,
     restarts,
   });

@@ -28,6 +28,7 @@ import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import type { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
+import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 
 export interface RevisionProducerOptions extends PassContext {
   readonly compiler: ConfigurationCompiler;
@@ -36,6 +37,7 @@ export interface RevisionProducerOptions extends PassContext {
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly configurations: StoredConfigurations;
   readonly publication: Publication;
+  readonly webhooks: Pick<WebhookWriter, 'forget'>;
   readonly known: KnownRevisions;
   readonly refusals: Refusals;
   readonly holds: Pick<HoldPolicies, 'finding'>;
@@ -117,13 +119,10 @@ export class RevisionProducer {
     const isLive = isTagged || view.ownWebhook(name) !== undefined;
     known.set(name, { caBundlePem: produced.caBundlePem, hash: isLive ? hash : undefined });
     if (finding !== undefined) {
-      const { reason, message } = finding;
-      if (actionable.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
-      else refusals.settled(name, 'Webhook');
+      refusals.report(object, 'Webhook', actionable.includes(finding.reason) ? finding : undefined);
     }
     const isLate = ForeignOverlap.status === 'True' && finding?.reason !== 'ForeignOverlap';
-    if (isLate) refusals.refuse(object, 'Foreign', 'ForeignOverlap', ForeignOverlap.message);
-    else refusals.settled(name, 'Foreign');
+    refusals.report(object, 'Foreign', isLate ? { ...ForeignOverlap, reason: 'ForeignOverlap' } : undefined);
     const findings: RevisionFindings = {
       InjectionFailing: this.#failing(object, hash),
       HoldUnavailable: this.#holds(object, config),
@@ -155,12 +154,13 @@ export class RevisionProducer {
     const { name = '' } = object.metadata;
     const failures = hash === undefined ? undefined : reports.failures(name, hash);
     if (failures === undefined) {
-      refusals.settled(name, 'Injection');
+      refusals.report(object, 'Injection');
       return no('NoFailure', 'no pod was refused by a failure of this configuration in the last five minutes');
     }
     const { count, first, last, reason, message, pod } = failures;
     const [since, latest] = [first, last].map((time) => `${new Date(time).toISOString().slice(0, 19)}Z`);
-    refusals.refuse(object, 'Injection', 'InjectionFailing', `configuration ${hash ?? ''} cannot inject pods`);
+    const refusal = `configuration ${hash ?? ''} cannot inject pods`;
+    refusals.report(object, 'Injection', { reason: 'InjectionFailing', message: refusal });
     const pods = count === 1 ? '1 pod was' : `${count} pods were`;
     const problem = `${pods} refused since ${since ?? ''}, most recently at ${latest ?? ''}: ${pod}: ${message}`;
     return yes(reason as FailureReason, problem);
@@ -171,8 +171,7 @@ export class RevisionProducer {
     const { holds, refusals } = this.#options;
     const finding = holds.finding(config);
     const isActionable = finding.status === 'True' && finding.reason !== 'HoldSwitching';
-    if (isActionable) refusals.refuse(object, 'Hold', 'HoldUnavailable', finding.message);
-    else refusals.settled(config.metadata.name, 'Hold');
+    refusals.report(object, 'Hold', isActionable ? { ...finding, reason: 'HoldUnavailable' } : undefined);
     return finding;
   }
 
@@ -189,23 +188,23 @@ export class RevisionProducer {
       const compiled = await compiler.compile(config, signal);
       const { templates, hash } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
-      refusals.settled(config.metadata.name, 'Configuration');
+      refusals.report(object, 'Configuration');
       const TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
       const TemplatesDoubtful = rehearsal.finding(pass, compiled);
       return { compiled, findings: { TemplatesValid, TemplatesDoubtful, refusedHash: undefined } };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      const reason = reasonOf(error);
-      refusals.refuse(object, 'Configuration', reason, error.message);
+      const TemplatesValid = no(reasonOf(error), error.message);
+      refusals.report(object, 'Configuration', TemplatesValid);
       const refusedHash = error instanceof RefusedConfigurationError ? error.hash : undefined;
-      return { findings: { TemplatesValid: no(reason, error.message), refusedHash } };
+      return { findings: { TemplatesValid, refusedHash } };
     }
   }
 
   /** Records that the webhook was withdrawn. The next webhook needs a reachability check. */
   withdrawn(name: string): void {
     this.#options.known.set(name, undefined);
-    this.#options.publication.withdrawn(name);
+    this.#options.webhooks.forget(name);
   }
 
   /** Deletes the objects of all certificate providers, since no certificate is needed any more. */
@@ -213,11 +212,11 @@ export class RevisionProducer {
     return this.#options.certificates.release(name, signal);
   }
 
+  /** Stops all watches for an InjectorConfig that is gone. */
   forget(name: string): void {
-    this.#options.known.set(name, undefined);
+    this.withdrawn(name);
     this.#options.certificates.forget(name);
     this.#options.compiler.forget(name);
-    this.#options.publication.forget(name);
   }
 }
 

@@ -5,12 +5,13 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { finalizer, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { ConflictMemory } from '../webhooks/conflict-memory.ts';
+import { conflictBackOff, type ConflictMemory, observeConflict } from '../webhooks/conflicts.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
 import type { HoldKeeper } from '../holding/hold-keeper.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
 import type { PassContext } from './pass-context.ts';
+import type { PassMemory } from './pass-memory.ts';
 import { combineResults } from './pass-result.ts';
 import type { RevisionProducer, RevisionResult } from './produce-revision.ts';
 import type { ConditionReason } from '../reasons.ts';
@@ -29,6 +30,8 @@ export interface ReconcilerOptions extends PassContext {
   readonly removal: Removal;
   readonly refusals: Refusals;
   readonly held: Pick<HoldKeeper, 'finding'>;
+  /** The memory of all parts of the pass. */
+  readonly memory: PassMemory<ConflictMemory>;
 }
 
 const defaultFindings: RevisionFindings = {
@@ -36,17 +39,18 @@ const defaultFindings: RevisionFindings = {
   RemovalBlocked: no('NotBlocked', 'no deletion is blocked'),
 };
 
-const podsHeld =
-  'pods wait for their sidecar, because the webhook could not be called when they were created; condition Holding says how many, since when and why';
+const podsHeld = {
+  reason: 'PodsHeld',
+  message:
+    'pods wait for their sidecar, because the webhook could not be called when they were created; condition Holding says how many, since when and why',
+} as const;
 
 /** Runs passes over InjectorConfigs: each writes the objects that differ, then the status. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
-  readonly #conflicts: ConflictMemory;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#conflicts = new ConflictMemory(options.clock);
   }
 
   /**
@@ -55,7 +59,7 @@ export class RevisionReconciler {
    * caller retries with back-off.
    */
   async reconcile(name: string, signal: AbortSignal): Promise<number> {
-    const { view, settings } = this.#options;
+    const { view, settings, memory, clock } = this.#options;
     const object = view.configs.get(name);
     if (object === undefined) {
       this.#forget(name);
@@ -70,7 +74,7 @@ export class RevisionReconciler {
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
     // While another client reverts our writes, reconcile a known generation only once a second.
     const isKnown = config.status?.observedGeneration === config.metadata.generation;
-    const delay = isKnown ? this.#conflicts.backOffFor(name) : 0;
+    const delay = isKnown ? conflictBackOff(memory.read(name), clock.monotonic()) : 0;
     return delay > 0 ? delay : this.#reconcileLive(config, object, signal);
   }
 
@@ -88,21 +92,21 @@ export class RevisionReconciler {
     // If another operator class owns the webhook, a condition suffices: only we write this status.
     const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
     if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
-      refusals.settled(name, 'Installation');
+      refusals.report(object, 'Installation');
       return false;
     }
     const message = `MutatingWebhookConfiguration ${webhookConfiguration} calls a Service in namespace ${other}, where another installation of operator class ${operatorClass} runs; the operator in namespace ${namespace} writes nothing: give it another --operator-class, or delete the webhook configuration if the other installation is gone`;
-    refusals.refuse(object, 'Installation', 'OtherInstallation', message);
+    refusals.report(object, 'Installation', { reason: 'OtherInstallation', message });
     return true;
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { clock, targets, refusals, producer, events, view } = this.#options;
+    const { clock, targets, refusals, producer, events, view, memory } = this.#options;
     const { name } = config.metadata;
     let object = read;
     const winner = configWinner(config, targets.claims());
     if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
-    refusals.settled(name, 'Overlap');
+    refusals.report(object, 'Overlap');
     const Overlap = no('NoOverlap', 'no other InjectorConfig or RevisionTag selects the same pods');
     const results: RevisionResult[] = [{ findings: { Overlap } }];
     let failure: Error | undefined;
@@ -114,7 +118,8 @@ export class RevisionReconciler {
       results.push({ findings: failureFindings(combineResults(...results).findings, failure) });
     }
     const { findings, writes, retryAfter } = combineResults(...results);
-    const { finding: Conflict, again = resyncMs } = this.#conflicts.observe(name, writes, view.webhooksOf(name));
+    const webhooks = view.webhooksOf(name);
+    const { finding: Conflict, again } = observeConflict(memory.of(name), clock.monotonic(), writes, webhooks);
     events.repaired(object, writes);
     if (failure === undefined && isConditionTrue(config.status?.conditions, 'Paused')) events.resumed(object);
     const waits = [retryAfter, again];
@@ -142,14 +147,11 @@ export class RevisionReconciler {
       ? '; give one of the two separate spec.webhook.keys, or selectors that exclude each other'
       : '';
     const message = `${nameOf(winner)} is older and selects the same pods, so this InjectorConfig publishes nothing${advice}`;
-    refusals.refuse(object, 'Overlap', 'Overlap', message);
+    const WebhookReady = no('Overlap', message);
+    refusals.report(object, 'Overlap', WebhookReady);
     producer.withdrawn(config.metadata.name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(config.metadata.name, signal));
-    const findings: RevisionFindings = {
-      Overlap: yes('Overlap', message),
-      WebhookReady: no('Overlap', message),
-      publishedHash: undefined,
-    };
+    const findings = { Overlap: yes('Overlap', message), WebhookReady, publishedHash: undefined };
     return Math.min(wait ?? resyncMs, await this.#write(config, object, findings, signal));
   }
 
@@ -179,12 +181,12 @@ export class RevisionReconciler {
     const { refusals } = this.#options;
     try {
       const removed = await remove();
-      refusals.settled(object.metadata.name ?? '', 'Removal');
+      refusals.report(object, 'Removal');
       return removed;
     } catch (error) {
       if (!(error instanceof RemovalBlockedError)) throw error;
       const { message } = error;
-      refusals.refuse(object, 'Removal', 'RemovalBlocked', message);
+      refusals.report(object, 'Removal', { reason: 'RemovalBlocked', message });
       const findings = { RemovalBlocked: yes('ForeignFinalizer', message) };
       await this.#write(configForStatus(object), object, findings, signal);
       throw error;
@@ -192,8 +194,9 @@ export class RevisionReconciler {
   }
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
-    this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
-    return this.#write(configForStatus(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
+    const TemplatesValid = no('Invalid', error.message);
+    this.#options.refusals.report(object, 'Object', TemplatesValid);
+    return this.#write(configForStatus(object), object, { TemplatesValid }, signal);
   }
 
   /** Writes the status. Resolves with the milliseconds until the next call. */
@@ -207,8 +210,7 @@ export class RevisionReconciler {
     const { name } = config.metadata;
     const usage = this.#options.usage.injectorConfig(name);
     const Holding = held.finding(name);
-    if (Holding.status === 'True') refusals.refuse(object, 'HeldPods', 'PodsHeld', podsHeld);
-    else refusals.settled(name, 'HeldPods');
+    refusals.report(object, 'HeldPods', Holding.status === 'True' ? podsHeld : undefined);
     const status = revisionStatus(config, { ...defaultFindings, Holding, ...findings, usage }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(name, new Map(conditions));
@@ -232,9 +234,8 @@ export class RevisionReconciler {
   }
 
   #forget(name: string): void {
-    this.#options.refusals.forget(name);
-    this.#conflicts.forget(name);
     this.#options.producer.forget(name);
+    this.#options.memory.forget(name);
     this.#options.metrics.forget?.(name);
   }
 }

@@ -39,10 +39,10 @@ export async function storeStatus(
     });
   const written = await write(status);
   if (!(written instanceof ApiError)) {
-    refusals.settled(object.metadata.name ?? '', 'Status');
+    refusals.report(object, 'Status');
     return written;
   }
   const message = `the API server refuses the status, so it lacks the lists of pods and workloads: ${written.message}`;
-  refusals.refuse(object, 'Status', 'StatusRefused', message);
+  refusals.report(object, 'Status', { reason: 'StatusRefused', message });
   return write(without({ ...status }, ...lists));
 }

@@ -1,17 +1,18 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import { tagProbeSubject, tagWebhookConfiguration } from '../../api/names.ts';
+import { tagProbeSubject } from '../../api/names.ts';
 import { type RolloutState, defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { injectorConfigOf, tagOf } from '../cluster-view.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { claimOfTag, configWinner, nameOf, tagWinner } from '../../selection/pod-claims.ts';
-import { ConflictMemory } from '../webhooks/conflict-memory.ts';
+import { type ConflictMemory, observeConflict } from '../webhooks/conflicts.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import type { ObjectWrite } from '../controller/owned-objects.ts';
 import { parsedTag } from '../controller/parsed-configs.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { combineResults, type PassResult } from '../controller/pass-result.ts';
 import { refusedStatusMs } from '../controller/store-status.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
@@ -26,6 +27,7 @@ import { type TagPass, TagStatusWriter, type TagStatusWriterOptions } from './ta
 export interface TagReconcilerOptions extends TagStatusWriterOptions {
   readonly known: KnownRevisions;
   readonly webhooks: WebhookWriter;
+  readonly memory: PassMemory<ConflictMemory>;
 }
 
 /** How long to wait if no report of a replica triggers a pass earlier, in milliseconds. */
@@ -38,13 +40,11 @@ type TagResult = PassResult<TagFindings>;
 /** Reconciles RevisionTags: plans the target, writes the webhook, then the status. */
 export class TagReconciler {
   readonly #options: TagReconcilerOptions;
-  readonly #conflicts: ConflictMemory;
   readonly #status: TagStatusWriter;
 
   constructor(options: TagReconcilerOptions) {
     this.#options = options;
     this.#status = new TagStatusWriter(options);
-    this.#conflicts = new ConflictMemory(options.clock);
   }
 
   /**
@@ -61,14 +61,14 @@ export class TagReconciler {
     if (tag instanceof ConfigurationError) return this.#refuse(object, tag.message, signal);
     const [mistake] = validateRevisionTag(tag);
     if (mistake !== undefined) return this.#refuse(object, mistake.message, signal);
-    refusals.settled(name, 'Object');
+    refusals.report(object, 'Object');
     const winner = tagWinner(tag, this.#options.targets.claims());
     if (winner !== undefined) {
       const advice = winner.isCustom ? '; give it its own spec.webhook.keys or selectors that exclude the tag' : '';
       const message = `${nameOf(winner)} is older and selects the same pods, so this tag publishes nothing${advice}`;
       return this.#withdraw(object, tag, message, signal);
     }
-    refusals.settled(name, 'Overlap');
+    refusals.report(object, 'Overlap');
     return this.#apply(tag, object, signal);
   }
 
@@ -102,7 +102,7 @@ export class TagReconciler {
     // The cluster may have changed during the reachability check: start again.
     if (obstacle === undefined) return this.reconcile(name, signal);
     const { finding: WebhookReady, retryAfter } = obstacle;
-    refusals.refuse(object, 'Webhook', WebhookReady.reason, WebhookReady.message);
+    refusals.report(object, 'Webhook', WebhookReady);
     return this.#keep(pass, { findings: { ...findings, WebhookReady }, retryAfter });
   }
 
@@ -160,12 +160,12 @@ export class TagReconciler {
           logger.info('moved a tag', { revisionTag: name, to: config.metadata.name, from, hash });
         }
       }
-      refusals.settled(name, 'Webhook');
+      refusals.report(object, 'Webhook');
     } else {
       const writes = await this.#keepTrust(name, signal);
       const stays = view.tagWebhook(name) === undefined ? noWebhook : 'the webhook stays as it was';
       const WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
-      refusals.refuse(object, 'Webhook', 'Invalid', refusal.message);
+      refusals.report(object, 'Webhook', { ...WebhookReady, message: refusal.message });
       results.push({ findings: { WebhookReady }, writes, retryAfter: refusal.retryAfter });
     }
     return this.#settle({ ...pass, object }, results, rollout?.state);
@@ -173,11 +173,12 @@ export class TagReconciler {
 
   /** Records the writes of a pass, and writes the status. */
   #settle(pass: TagPass, results: readonly TagResult[], state?: RolloutState): Promise<number> {
-    const { view, events } = this.#options;
+    const { view, events, memory, clock } = this.#options;
     const { name } = pass.tag.metadata;
     const webhook = view.tagWebhook(name);
     const { findings, writes, retryAfter } = combineResults(...results);
-    const { finding: Conflict, again = resyncMs } = this.#conflicts.observe(name, writes, webhook ? [webhook] : []);
+    const webhooks = webhook === undefined ? [] : [webhook];
+    const { finding: Conflict, again } = observeConflict(memory.of(name), clock.monotonic(), writes, webhooks);
     events.repaired(pass.object, writes);
     return this.#status.write(pass, { ...findings, Conflict }, Math.min(retryAfter, again), state);
   }
@@ -200,17 +201,16 @@ export class TagReconciler {
 
   /** Withdraws the webhook, because an older object selects the same pods. */
   async #withdraw(object: KubernetesObject, tag: RevisionTag, message: string, signal: AbortSignal): Promise<number> {
-    this.#options.refusals.refuse(object, 'Overlap', 'Overlap', message);
-    await this.#remove(tag.metadata.name, signal);
     const findings = { Overlap: yes('Overlap', message), WebhookReady: no('Overlap', message) };
+    this.#options.refusals.report(object, 'Overlap', findings.Overlap);
+    await this.#remove(tag.metadata.name, signal);
     return this.#status.write({ tag, object, signal }, findings, resyncMs);
   }
 
   /** Cleans up after a tag that was deleted, or that now belongs to another operator class. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
-    const { view, refusals, rollouts, targets, logger } = this.#options;
-    refusals.forget(name);
-    this.#conflicts.forget(name);
+    const { view, memory, rollouts, targets, logger } = this.#options;
+    memory.forget(name);
     rollouts.forget(name);
     this.#status.forget(name);
     // The pass over InjectorConfig `default` updates the webhook. A deletion would stop injection.
@@ -230,7 +230,7 @@ export class TagReconciler {
   /** Removes the tag's webhook and any probe webhook. Resolves with whether a webhook existed. */
   async #remove(name: string, signal: AbortSignal): Promise<boolean> {
     const { view, webhooks } = this.#options;
-    webhooks.forget(tagProbeSubject(name), tagWebhookConfiguration(name));
+    webhooks.forget(tagProbeSubject(name));
     await webhooks.sweep(tagProbeSubject(name), signal);
     const live = view.tagWebhook(name);
     if (live === undefined || !view.isOurs(live) || tagOf(live) !== name) return false;
@@ -239,18 +239,16 @@ export class TagReconciler {
   }
 
   async #refuse(object: KubernetesObject, message: string, signal: AbortSignal): Promise<number> {
-    this.#options.refusals.refuse(object, 'Object', 'Invalid', message);
-    const { metadata, status } = object as RevisionTag;
     const findings = { RevisionReady: no('Invalid', message) };
+    this.#options.refusals.report(object, 'Object', findings.RevisionReady);
+    const { metadata, status } = object as RevisionTag;
     return this.#keep({ tag: { metadata, ...(status && { status }) }, object, signal }, { findings });
   }
 
   /** Emits an Event, once, for a finding that needs a user's action. */
   #report(object: KubernetesObject, topic: 'Configuration' | 'Webhook', finding: Finding | undefined): void {
-    const { refusals } = this.#options;
     if (finding === undefined) return;
-    if (finding.status === 'True') refusals.settled(object.metadata.name ?? '', topic);
-    else refusals.refuse(object, topic, finding.reason, finding.message);
+    this.#options.refusals.report(object, topic, finding.status === 'True' ? undefined : finding);
   }
 }
 

@@ -6,6 +6,7 @@ import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { CompiledConfiguration } from '../configurations/compile-configuration.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { combineResults, type PassResult } from '../controller/pass-result.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
@@ -41,9 +42,18 @@ export interface PublicationOutcome extends Pick<PassResult<never>, 'writes' | '
   readonly isPending: boolean;
 }
 
+export interface PublicationMemory {
+  /** The time since which no replica is live. */
+  noReplicaSince?: number;
+  /** The start of the wait for replicas, and the configuration. */
+  waiting?: { readonly hash: string; readonly at: number };
+}
+
 export interface PublicationOptions extends Pick<PassContext, 'settings' | 'view' | 'reports' | 'clock'> {
   readonly webhooks: WebhookWriter;
   readonly configurations: StoredConfigurations;
+  /** By the name of the InjectorConfig, as long as its webhook is not withdrawn. */
+  readonly memory: PassMemory<PublicationMemory>;
 }
 
 /** How long to wait for a live replica, for example in a restart, before reporting it, in ms. */
@@ -52,10 +62,6 @@ const noReplicaMs = 30_000;
 /** Carries out the decision of `decideWebhook` about the webhook of an InjectorConfig. */
 export class Publication {
   readonly #options: PublicationOptions;
-  /** The time since which no replica is live, for each InjectorConfig. */
-  readonly #noReplicaSince = new Map<string, number>();
-  /** The start of the wait for replicas, and the configuration, for each InjectorConfig. */
-  readonly #waitingSince = new Map<string, { hash: string; at: number }>();
 
   constructor(options: PublicationOptions) {
     this.#options = options;
@@ -64,14 +70,14 @@ export class Publication {
   /** Writes or keeps the webhook. */
   async publish(input: PublicationInput, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context, isTagged } = input;
-    const { webhooks, configurations } = this.#options;
+    const { webhooks, configurations, memory } = this.#options;
     const { name } = config.metadata;
     await webhooks.sweep(name, signal);
     const live = isTagged ? undefined : webhooks.live({ config });
     const before = configurations.published(config, live);
     const decision = this.#decide(input, live, before);
     const { finding, isPending } = decision;
-    if (decision.action !== 'keep') this.#waitingSince.delete(name);
+    if (decision.action !== 'keep') delete memory.of(name).waiting;
     const stays = { finding, hash: before, before, isPending };
     if (decision.action === 'leave') {
       if (decision.hash !== undefined && compiled !== undefined) configurations.remember(name, compiled);
@@ -148,37 +154,23 @@ export class Publication {
 
   /** Reports whether there has been no live replica for longer than a restart takes. */
   #hasNoReplica(name: string): boolean {
-    const { reports, clock, settings } = this.#options;
+    const { reports, clock, settings, memory } = this.#options;
+    const record = memory.of(name);
     if (reports.replicas(name).length > 0) {
-      this.#noReplicaSince.delete(name);
+      delete record.noReplicaSince;
       return false;
     }
     const now = clock.monotonic();
-    const since = this.#noReplicaSince.get(name) ?? now;
-    this.#noReplicaSince.set(name, since);
-    return now - since >= noReplicaMs / (settings.leaseTimeScale ?? 1);
+    record.noReplicaSince ??= now;
+    return now - record.noReplicaSince >= noReplicaMs / (settings.leaseTimeScale ?? 1);
   }
 
   /** Returns how long the leader has waited for replicas to load a configuration. */
   #waitedMs(name: string, hash: string): number {
-    const now = this.#options.clock.monotonic();
-    const known = this.#waitingSince.get(name);
-    const { at } = known?.hash === hash ? known : { at: now };
-    this.#waitingSince.set(name, { hash, at });
-    return now - at;
-  }
-
-  /** Forgets a withdrawn webhook. */
-  withdrawn(name: string): void {
-    this.#noReplicaSince.delete(name);
-    this.#waitingSince.delete(name);
-    this.#options.webhooks.forget(name, objectNames(name).webhookConfiguration);
-  }
-
-  /** Forgets a deleted InjectorConfig. */
-  forget(name: string): void {
-    this.withdrawn(name);
-    this.#options.configurations.forget(name);
+    const { clock, memory } = this.#options;
+    const [now, record] = [clock.monotonic(), memory.of(name)];
+    if (record.waiting?.hash !== hash) record.waiting = { hash, at: now };
+    return now - record.waiting.at;
   }
 }
 

@@ -7,6 +7,7 @@ import { probeConfigMap, probeConfiguration, probeSubject } from '../../manifest
 import type { ClusterView } from '../cluster-view.ts';
 import { type PathProbeOptions, probePath } from './path-probe.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { WebhookInput } from '../../manifests/webhook-configuration.ts';
 
@@ -15,9 +16,18 @@ export interface CheckedWebhook extends WebhookInput {
   readonly context: ManifestContext;
 }
 
+export interface EndpointMemory {
+  /** The endpoint that was reached last. */
+  reached?: string;
+  /** The last failed check. */
+  failed?: { readonly text: string; readonly attempts: number; readonly due: number; readonly finding: Finding };
+}
+
 export interface ReachabilityCheckOptions extends PathProbeOptions {
   readonly view: ClusterView;
   readonly logger: Logger;
+  /** By `probeSubject`. */
+  readonly memory: PassMemory<EndpointMemory>;
 }
 
 /** The reason why a webhook cannot be written yet. */
@@ -37,9 +47,6 @@ const maxRetryMs = 30_000;
  */
 export class ReachabilityCheck {
   readonly #options: ReachabilityCheckOptions;
-  /** The endpoint that was reached last, for each `probeSubject`. */
-  readonly #reached = new Map<string, string>();
-  readonly #failed = new Map<string, { text: string; attempts: number; due: number; finding: Finding }>();
 
   constructor(options: ReachabilityCheckOptions) {
     this.#options = options;
@@ -58,8 +65,8 @@ export class ReachabilityCheck {
     if (this.hasReached(name, desired, live)) return undefined;
     const probing = probeConfiguration(target, context);
     const text = JSON.stringify(probing);
-    const before = this.#failed.get(name);
-    const last = before?.text === text ? before : undefined;
+    const record = this.#options.memory.of(name);
+    const last = record.failed?.text === text ? record.failed : undefined;
     const wait = last === undefined ? 0 : last.due - clock.monotonic();
     if (last !== undefined && wait > 0) return { finding: last.finding, retryAfter: wait };
     const result = await probePath(
@@ -69,8 +76,8 @@ export class ReachabilityCheck {
       signal,
     );
     if (result.reached) {
-      this.#failed.delete(name);
-      this.#reached.set(name, endpointOf(desired));
+      delete record.failed;
+      record.reached = endpointOf(desired);
       const { replica, milliseconds } = result;
       logger.info('the API server reaches the webhook', { webhook: desired.metadata.name, replica, milliseconds });
       return undefined;
@@ -78,15 +85,16 @@ export class ReachabilityCheck {
     const attempts = (last?.attempts ?? 0) + 1;
     const retryAfter = Math.min(minRetryMs * 2 ** (attempts - 1), maxRetryMs);
     const finding = no(result.reason, result.message);
-    this.#failed.set(name, { text, attempts, due: clock.monotonic() + retryAfter, finding });
+    record.failed = { text, attempts, due: clock.monotonic() + retryAfter, finding };
     return { finding, retryAfter };
   }
 
   /** Reports whether the endpoint is the live webhook's, or the endpoint that was reached last. */
   hasReached(name: string, desired: KubernetesObject, live: KubernetesObject | undefined): boolean {
+    const record = this.#options.memory.of(name);
     const endpoint = endpointOf(desired);
-    if (endpointOf(live) === endpoint) this.#reached.set(name, endpoint);
-    return this.#reached.get(name) === endpoint;
+    if (endpointOf(live) === endpoint) record.reached = endpoint;
+    return record.reached === endpoint;
   }
 
   /** Removes a probe webhook that a previous leader left behind. Call this between checks. */
@@ -94,12 +102,6 @@ export class ReachabilityCheck {
     const { view } = this.#options;
     const leftover = view.mutatingWebhooks.get(pathProbeName(name));
     if (leftover !== undefined && view.isOurs(leftover)) await this.#options.webhooks.remove(leftover, signal);
-  }
-
-  /** Forgets a deleted webhook, so that the next webhook needs a check. */
-  forget(name: string): void {
-    this.#reached.delete(name);
-    this.#failed.delete(name);
   }
 }
 

@@ -12,11 +12,12 @@ import {
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import type { ObjectWrite } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import type { PassMemory } from '../controller/pass-memory.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
-import type { WriteObstacle, ReachabilityCheck, CheckedWebhook } from './reachability-check.ts';
+import type { CheckedWebhook, EndpointMemory, ReachabilityCheck, WriteObstacle } from './reachability-check.ts';
 
 /** How long to wait while another operator class uses the name, without a watch event, in ms. */
 const takenRetryMs = 30_000;
@@ -40,9 +41,19 @@ export interface WrittenWebhook {
   readonly retryAfter?: number | undefined;
 }
 
+export interface WebhookMemory extends EndpointMemory {
+  /**
+   * The last rejection. Each attempt delays the next forced write to the same object, so an attempt
+   * in every pass of a rollout would block caBundle repairs.
+   */
+  refused?: { readonly text: string; readonly message: string; readonly at: number };
+}
+
 export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
   readonly objects: ObjectWriter;
   readonly check: ReachabilityCheck;
+  /** By `probeSubject`. */
+  readonly memory: PassMemory<WebhookMemory>;
   readonly holds: Pick<HoldPolicies, 'prepare' | 'isIntact' | 'withdraw'>;
 }
 
@@ -54,11 +65,6 @@ export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock'
  */
 export class WebhookWriter {
   readonly #options: WebhookWriterOptions;
-  /**
-   * The last rejection of each webhook, by metadata.name. Each attempt delays the next forced write
-   * to the same object, so an attempt in every pass of a rollout would block caBundle repairs.
-   */
-  readonly #refused = new Map<string, { text: string; message: string; at: number }>();
   /** The webhook configurations that are being written. */
   readonly #inFlight = new Set<KubernetesObject>();
 
@@ -104,29 +110,29 @@ export class WebhookWriter {
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
   async apply(target: CheckedWebhook, signal: AbortSignal): Promise<WrittenWebhook> {
-    const { holds, clock } = this.#options;
+    const { holds, clock, memory } = this.#options;
     const live = this.live(target);
-    const name = webhookName(target);
+    const record = memory.of(probeSubject(target));
     const { isHolding, ...held } = await holds.prepare(target, this.#desired(target).object, live, signal);
     const { object: desired, finding: narrowed } = this.#desired({ ...target, isHolding });
     const unwritten = { ...held, narrowed, isDeferred: false };
     const text = JSON.stringify(desired);
-    const known = this.#refused.get(name);
-    const retryAfter = known?.text === text ? known.at + rejectedMs - clock.monotonic() : 0;
-    if (known !== undefined && retryAfter > 0) {
-      return { ...unwritten, refusal: { message: known.message, retryAfter } };
+    const { refused } = record;
+    const retryAfter = refused?.text === text ? refused.at + rejectedMs - clock.monotonic() : 0;
+    if (refused !== undefined && retryAfter > 0) {
+      return { ...unwritten, refusal: { message: refused.message, retryAfter } };
     }
     try {
       const write = await this.#write(desired, live, signal);
       const written = { ...unwritten, writes: [...held.writes, write] };
       if (write.outcome === 'Deferred') return { ...written, isDeferred: true };
-      this.#refused.delete(name);
+      delete record.refused;
       if (target.config.spec.webhook.failurePolicy === 'Hold') return written;
-      return { ...written, retryAfter: await holds.withdraw(name, signal) };
+      return { ...written, retryAfter: await holds.withdraw(webhookName(target), signal) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
       const { message } = error;
-      this.#refused.set(name, { text, message, at: clock.monotonic() });
+      record.refused = { text, message, at: clock.monotonic() };
       return { ...unwritten, refusal: { message, retryAfter: rejectedMs } };
     }
   }
@@ -158,10 +164,9 @@ export class WebhookWriter {
     return this.#options.check.sweep(subject, signal);
   }
 
-  /** Forgets a deleted webhook. @param subject see `probeSubject` @param name its metadata.name */
-  forget(subject: string, name: string): void {
-    this.#options.check.forget(subject);
-    this.#refused.delete(name);
+  /** Forgets a withdrawn webhook: the next one needs a check. @param subject see `probeSubject` */
+  forget(subject: string): void {
+    this.#options.memory.forget(subject);
   }
 
   #desired(target: CheckedWebhook): Narrowing<WebhookConfiguration> {
