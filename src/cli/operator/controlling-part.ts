@@ -27,26 +27,26 @@ export function createControllingPart(
   const { client, namespace, identity, metrics, logger } = context;
   const { operatorClass, testLeaseTimeScale: timeScale = 1 } = options;
   const reports = new ReplicaLeases({ ...context, operatorClass, timeScale, observer: metrics });
-  const controller = new InjectorOperator({
+  const operator = new InjectorOperator({
     ...context,
     kubeConfig,
     settings: operatorSettings(options, namespace, identity),
     reports,
     ...trials,
   });
-  const check = (): string | undefined => (controller.synced ? undefined : 'the caches are not filled yet');
+  const check = (): string | undefined => (operator.controller.synced ? undefined : 'the caches are not filled yet');
   return {
     checks: [{ name: 'synced', check }],
     /** Starts the watches and leader election. @throws ConfigurationError for an old API server */
     async start() {
       await requireServerVersion(client, logger);
       reports.start();
-      await controller.start();
+      await operator.start();
     },
     /** Ends the passes and releases the Lease, so that another process can lead immediately. */
     async stop() {
-      controller.stop();
-      await controller.stopped();
+      operator.stop();
+      await operator.controller.stopped();
       reports.stop();
     },
   };

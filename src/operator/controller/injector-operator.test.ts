@@ -14,8 +14,8 @@ describe('InjectorOperator', () => {
     const process = await cluster.launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.isReady('blue'));
-    assert.equal(process.operator.synced, true);
-    assert.equal(process.operator.leading, true);
+    assert.equal(process.operator.controller.synced, true);
+    assert.equal(process.operator.controller.leading, true);
     assert.equal(process.registry.injectors.size, 1);
     assert.ok(cluster.webhook('blue'));
     await cluster.until(
@@ -46,9 +46,9 @@ describe('InjectorOperator', () => {
     );
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.ok(!cluster.names('leases').includes('injector-leader-default'));
-    assert.equal(process.operator.synced, false);
+    assert.equal(process.operator.controller.synced, false);
     cluster.faults.length = 0;
-    await cluster.until(() => process.operator.leading);
+    await cluster.until(() => process.operator.controller.leading);
     assert.ok(cluster.names('leases').includes('injector-leader-default'));
   });
 

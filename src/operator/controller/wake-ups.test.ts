@@ -28,8 +28,16 @@ describe('WakeUps', () => {
   const ofDefault = webhook('sidecar-injector-default', ours);
   for (const [what, happens, expected] of [
     ['a new leader', (each) => each.everything(), everything],
-    ['an InjectorConfig', (each) => each.config('old', config, false), `(serving role) ${allObjects}`],
-    ['a RevisionTag', (each) => each.tag('prod', tag, false), `(restarts) ${allObjects}`],
+    [
+      'an InjectorConfig',
+      (each) => each.config({ type: 'Added', object: config, before: undefined }),
+      `(serving role) ${allObjects}`,
+    ],
+    [
+      'a RevisionTag',
+      (each) => each.tag({ type: 'Added', object: tag, before: undefined }),
+      `(restarts) ${allObjects}`,
+    ],
     ["the webhook of Istio's injector", changed(istio()), `(validator) ${allObjects}`],
     ['the owner of webhooks', changed({ ...webhook('owner'), webhooks: [] }), `(validator) ${allObjects}`],
     ['the webhook of a tag', changed(ofTag), '(restarts) deleted tag/test'],

@@ -15,6 +15,8 @@ export const otherKeys = {
   heldPods: '(held pods)',
 } as const;
 
+export type ObjectChange = StoreChange<KubernetesObject>;
+
 export interface WakeUpsOptions {
   readonly view: ClusterView;
   readonly targets: TagTargets;
@@ -27,8 +29,6 @@ export interface WakeUpsOptions {
 /** Queues the keys that depend on a change. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
-  /** The last seen generation and deletion time of each InjectorConfig and RevisionTag. */
-  readonly #seen = new Map<string, string>();
 
   constructor(options: WakeUpsOptions) {
     this.#options = options;
@@ -50,20 +50,20 @@ export class WakeUps {
   }
 
   /** Handles the addition, change or deletion of an InjectorConfig. */
-  config(name: string, object: KubernetesObject, isGone: boolean): void {
+  config(change: ObjectChange): void {
+    const { name = '' } = change.object.metadata;
     this.#options.add(name);
     // The condition of a tag depends on the readiness of its target.
-    this.tagsOf(name, object);
-    if (!this.#isChanged(name, object, isGone)) return;
+    this.tagsOf(name, change.object);
+    if (!mayAffectOverlaps(change)) return;
     this.all();
     this.#options.add(otherKeys.servingRole);
   }
 
-  tag(name: string, object: KubernetesObject, isGone: boolean): void {
-    const key = tagKey(name);
-    this.#options.add(key);
+  tag(change: ObjectChange): void {
+    this.#options.add(tagKey(change.object.metadata.name ?? ''));
     this.#options.add(otherKeys.restarts);
-    if (this.#isChanged(key, object, isGone)) this.all();
+    if (mayAffectOverlaps(change)) this.all();
   }
 
   /** Queues the tags, even deleted tags, whose current or desired target is an InjectorConfig. */
@@ -77,7 +77,7 @@ export class WakeUps {
   }
 
   /** Handles a change of an owned object, or of any MutatingWebhookConfiguration. */
-  owned({ type, object, before }: StoreChange<KubernetesObject>): void {
+  owned({ type, object, before }: ObjectChange): void {
     const { owner, view, add } = this.#options;
     const seen = before === undefined ? [object] : [object, before];
     const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
@@ -98,15 +98,13 @@ export class WakeUps {
     if (object.kind === 'Role') add(otherKeys.servingRole);
     else if (names.size === 0) add(otherKeys.validator);
   }
+}
 
-  /** Reports whether more than the status changed: such a change may affect overlaps. */
-  #isChanged(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
-    const state = isGone ? 'gone' : `${metadata.generation ?? ''} ${String(metadata.deletionTimestamp)}`;
-    const isChanged = this.#seen.get(key) !== state;
-    if (isGone) this.#seen.delete(key);
-    else this.#seen.set(key, state);
-    return isChanged;
-  }
+/** Reports whether an object was created or deleted, or its spec or deletionTimestamp changed. */
+function mayAffectOverlaps({ type, object: { metadata }, before }: ObjectChange): boolean {
+  if (type === 'Deleted' || before === undefined) return true;
+  const { generation, deletionTimestamp } = before.metadata;
+  return metadata.generation !== generation || metadata.deletionTimestamp !== deletionTimestamp;
 }
 
 const prefix = 'tag/';

@@ -1,7 +1,6 @@
 import type { Clock } from '../../kube/ports.ts';
 import type { ObservedWorkload } from '../../rollout/observation.ts';
 import { rankOf, type RolloutWorkload } from '../../routing/workload-key.ts';
-import type { PodGroup } from '../usage/pod-group.ts';
 
 /** How long a workload still counts after its last pod was removed, in milliseconds. */
 export const lingerMs = 60_000;
@@ -18,14 +17,11 @@ interface Gone {
  */
 export class RecentWorkloads {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #isBeingDeleted: (namespace: string) => boolean;
   /** The removed workloads of each tag, by rank, in the order of removal. */
   readonly #gone = new Map<string, Map<string, Gone>>();
 
-  /** @param isBeingDeleted whether a namespace is deleted or being deleted */
-  constructor(clock: Pick<Clock, 'monotonic'>, isBeingDeleted: (namespace: string) => boolean) {
+  constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
-    this.#isBeingDeleted = isBeingDeleted;
   }
 
   /** Records that the last pod of a workload was removed. */
@@ -38,19 +34,21 @@ export class RecentWorkloads {
     this.#dropOld(tag, gone);
   }
 
-  /** Returns the present workloads and those that had pods within the last minute. */
-  withGone(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
+  /**
+   * Returns the present workloads and those that had pods within the last minute.
+   * @param isBeingDeleted whether a namespace is deleted or being deleted
+   */
+  withGone(
+    tag: string,
+    present: readonly ObservedWorkload[],
+    isBeingDeleted: (namespace: string) => boolean,
+  ): ObservedWorkload[] {
     const gone = this.#gone.get(tag);
     if (gone === undefined) return [...present];
     this.#dropOld(tag, gone);
     const known = new Set(present.map(({ rank }) => rank));
-    const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !this.#isBeingDeleted(namespace));
+    const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !isBeingDeleted(namespace));
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
-  }
-
-  /** Drops pods in namespaces that are being deleted, because a rollout must not count them. */
-  inLiveNamespaces(groups: Iterable<PodGroup>): PodGroup[] {
-    return [...groups].filter(({ traits }) => !this.#isBeingDeleted(traits.namespace));
   }
 
   forget(tag: string): void {

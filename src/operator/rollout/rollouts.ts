@@ -17,6 +17,8 @@ export interface RolloutsOptions {
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
   /** Returns when all pods had been listed (`clock.monotonic`); undefined before that time. */
   readonly followedSince: () => number | undefined;
+  /** Whether a namespace is deleted or being deleted, so that a rollout must not count its pods. */
+  readonly isBeingDeleted: (namespace: string) => boolean;
   readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;
   readonly reports: Pick<ReplicaReports, 'shadowReport'>;
@@ -48,14 +50,14 @@ export class Rollouts {
   plan(situation: TagSituation & { readonly current: InjectorConfig }, live: KubernetesObject | undefined): TagPlan {
     const { tag, current } = situation;
     const { name } = tag.metadata;
-    const { podsOf, recent, configOf, reports, clock } = this.#options;
+    const { podsOf, isBeingDeleted, recent, configOf, reports, clock } = this.#options;
     const hash = publishedHash(live, current.metadata.name) ?? tag.status?.hash ?? '';
     const groups = podsOf?.(name);
     const plan = planRollout({
       ...situation,
       stored: { state: tag.status?.rollout, current: rolloutRevision(current, hash), live: liveRollout(live) },
       configOf,
-      pods: groups && recent.inLiveNamespaces(groups),
+      pods: groups && [...groups].filter(({ traits }) => !isBeingDeleted(traits.namespace)),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => {
         const known = this.#tags.get(name);
@@ -63,7 +65,7 @@ export class Rollouts {
         this.#tags.set(name, { ...known, failures });
         return failures.failed;
       },
-      counting: (workloads) => recent.withGone(name, workloads),
+      counting: (workloads) => recent.withGone(name, workloads, isBeingDeleted),
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });

@@ -24,6 +24,7 @@ import type {
 } from '../ports.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { OperatorSettings } from '../settings.ts';
+import { TagTargets } from '../tags/tag-targets.ts';
 import { MemoryCluster, parsePath } from './memory-cluster.ts';
 
 export { context };
@@ -183,6 +184,7 @@ export class OperatorFixture {
       holdsLease: () => true,
       settings: { context, identity: 'tester', ...settings },
       view: this.view,
+      targets: new TagTargets(this.view, context.operatorClass),
       reports: this.reports,
       logger: this.logger,
       metrics: this.metrics,

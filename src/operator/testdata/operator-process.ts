@@ -77,7 +77,7 @@ export class OperatorProcess {
     this.operator.stop();
     this.#replica.stop();
     this.#reports.stop();
-    await Promise.all([this.operator.stopped(), this.#reporter.stop()]);
+    await Promise.all([this.operator.controller.stopped(), this.#reporter.stop()]);
   }
 }
 

@@ -17,7 +17,13 @@ import { type Finding, no } from '../controller/revision-status.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
-import type { CheckedWebhook, EndpointMemory, ReachabilityCheck, WriteObstacle } from './reachability-check.ts';
+import {
+  type CheckedWebhook,
+  type EndpointMemory,
+  ReachabilityCheck,
+  type ReachabilityCheckOptions,
+  type WriteObstacle,
+} from './reachability-check.ts';
 
 /** How long to wait while another operator class uses the name, without a watch event, in ms. */
 const takenRetryMs = 30_000;
@@ -49,9 +55,9 @@ export interface WebhookMemory extends EndpointMemory {
   refused?: { readonly text: string; readonly message: string; readonly at: number };
 }
 
-export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
+export interface WebhookWriterOptions
+  extends Pick<PassContext, 'reports'>, Omit<ReachabilityCheckOptions, 'webhooks' | 'memory'> {
   readonly objects: ObjectWriter;
-  readonly check: ReachabilityCheck;
   /** By `probeSubject`. */
   readonly memory: PassMemory<WebhookMemory>;
   readonly holds: Pick<HoldPolicies, 'prepare' | 'isIntact' | 'withdraw'>;
@@ -65,11 +71,13 @@ export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock'
  */
 export class WebhookWriter {
   readonly #options: WebhookWriterOptions;
+  readonly #check: ReachabilityCheck;
   /** The webhook configurations that are being written. */
   readonly #inFlight = new Set<KubernetesObject>();
 
   constructor(options: WebhookWriterOptions) {
     this.#options = options;
+    this.#check = new ReachabilityCheck({ ...options, webhooks: options.objects });
   }
 
   /**
@@ -92,7 +100,7 @@ export class WebhookWriter {
   canWrite(target: CheckedWebhook): boolean {
     const isReadable = typeof this.#options.reports.pathFormat() !== 'string';
     if (!isReadable || this.#options.view.otherClassAt(webhookName(target)) !== undefined) return false;
-    return this.#options.check.hasReached(probeSubject(target), this.#desired(target).object, this.live(target));
+    return this.#check.hasReached(probeSubject(target), this.#desired(target).object, this.live(target));
   }
 
   /** Runs the reachability check. Resolves with the obstacle to a write, or undefined. */
@@ -104,8 +112,8 @@ export class WebhookWriter {
       const message = `no path format of this version is supported by every replica (${format}); the webhook stays as it was`;
       return { finding: no('WaitingForReplicas', message), retryAfter: takenRetryMs };
     }
-    await this.#options.check.sweep(probeSubject(target), signal);
-    return this.#options.check.check({ ...target, format }, this.#desired(target).object, this.live(target), signal);
+    await this.#check.sweep(probeSubject(target), signal);
+    return this.#check.check({ ...target, format }, this.#desired(target).object, this.live(target), signal);
   }
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
@@ -161,7 +169,7 @@ export class WebhookWriter {
 
   /** See `ReachabilityCheck.sweep`. */
   sweep(subject: string, signal: AbortSignal): Promise<void> {
-    return this.#options.check.sweep(subject, signal);
+    return this.#check.sweep(subject, signal);
   }
 
   /** Forgets a withdrawn webhook: the next one needs a check. @param subject see `probeSubject` */
