@@ -20,13 +20,11 @@ import {
   refused,
 } from './certificate-provider.ts';
 import { servingPairOf } from './secret-text.ts';
-import type { TrustedAuthorities } from './trusted-authorities.ts';
+import { readTrust } from './trusted-authorities.ts';
 
 export interface CertManagerProviderOptions extends Pick<PassContext, 'settings' | 'clock' | 'view'> {
   readonly client: ObjectApplierOptions['client'] & Pick<ApiClient, 'list'>;
-  readonly certificates: FollowedObjects;
-  readonly secrets: FollowedObjects;
-  readonly trust: TrustedAuthorities;
+  readonly followed: FollowedObjects;
 }
 
 /** How soon to retry when cert-manager is not installed, in milliseconds. */
@@ -57,13 +55,6 @@ export class CertManagerProvider implements CertificateProvider {
     this.#applier = new ObjectApplier({ ...options, fieldManager });
   }
 
-  forget(injectorConfig: string): void {
-    const { certificates, secrets, trust } = this.#options;
-    certificates.keepOnly(injectorConfig, []);
-    secrets.keepOnly(injectorConfig, []);
-    trust.forget(injectorConfig);
-  }
-
   /** Deletes our Certificate, then its Secret, which cert-manager would otherwise recreate. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const { client, settings, view } = this.#options;
@@ -81,10 +72,10 @@ export class CertManagerProvider implements CertificateProvider {
   }
 
   async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { trust, settings, clock } = this.#options;
+    const { followed, settings, clock } = this.#options;
     const { namespace } = settings.context;
     const { metadata, spec } = config;
-    const trusted = await trust.read(config, signal);
+    const trusted = await readTrust(config, followed, namespace, signal);
     if (trusted !== undefined && 'refusal' in trusted) return trusted.refusal;
     const own = objectNames(metadata.name).certificate;
     const { certificateRef } = spec.certificate;
@@ -104,9 +95,7 @@ export class CertManagerProvider implements CertificateProvider {
       const message = `${field}: ${what} writes Secret ${secretName}, but the operator uses one of these names; choose another`;
       return refused('Invalid', message);
     }
-    const place = { namespace, name: secretName };
-    this.#options.secrets.keepOnly(metadata.name, [place]);
-    const secret = await this.#options.secrets.read(metadata.name, place, signal);
+    const secret = await followed.read(metadata.name, secrets, { namespace, name: secretName }, signal);
     const lacking = lackingKeys(secret?.data, ['tls.crt', 'tls.key']);
     if (secret === undefined || lacking.length > 0)
       return refused('CertificatePending', `${field}: ${what} is not issued yet: ${progressOf(facts)}`);
@@ -130,13 +119,11 @@ export class CertManagerProvider implements CertificateProvider {
     name: string,
     signal: AbortSignal,
   ): Promise<KubernetesObject | undefined> {
-    const { namespace } = this.#options.settings.context;
-    const user = config.metadata.name;
-    const place = { namespace, name };
-    this.#options.certificates.keepOnly(user, [place]);
-    const live = await this.#options.certificates.read(user, place, signal);
+    const { followed, settings } = this.#options;
+    const place = { namespace: settings.context.namespace, name };
+    const live = await followed.read(config.metadata.name, certificates, place, signal);
     if (config.spec.certificate.issuerRef === undefined) return live;
-    const desired = ownCertificate(config, names, this.#options.settings.context);
+    const desired = ownCertificate(config, names, settings.context);
     return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
   }
 

@@ -32,24 +32,21 @@ export interface CertificateProvider {
    * @param names the names for the certificate; the API server calls the webhook by the first name
    */
   provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates>;
-  /** Stops the watches for an InjectorConfig that is gone or has another provider. */
-  forget(injectorConfig: string): void;
   /** Deletes the objects that the provider created for the InjectorConfig. */
-  release(injectorConfig: string, signal: AbortSignal): Promise<void>;
+  release?(injectorConfig: string, signal: AbortSignal): Promise<void>;
 }
 
-const idle = { forget: () => undefined, release: () => Promise.resolve() };
-
 /** The provider `SelfSigned`: the rotation issues certificates from its own authority. */
-export const selfSignedProvider: CertificateProvider = { provide: () => Promise.resolve({}), ...idle };
+export const selfSignedProvider: CertificateProvider = { provide: () => Promise.resolve({}) };
 
 /** Returns a provider that always refuses. @param enable advice to grant its permissions */
 export function disabledProvider(enable: string): CertificateProvider {
-  const provide: CertificateProvider['provide'] = ({ spec }) => {
-    const message = `spec.certificate.provider: ${spec.certificate.provider} is not enabled in this installation; ${enable}, or choose another provider`;
-    return Promise.resolve(refused('ProviderDisabled', message));
+  return {
+    provide({ spec }) {
+      const message = `spec.certificate.provider: ${spec.certificate.provider} is not enabled in this installation; ${enable}, or choose another provider`;
+      return Promise.resolve(refused('ProviderDisabled', message));
+    },
   };
-  return { provide, ...idle };
 }
 
 /** Returns an answer without a valid certificate. */

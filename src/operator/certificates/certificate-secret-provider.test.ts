@@ -6,7 +6,6 @@ import { issueAuthority, issueServingCertificate } from '../../certs/issue-certi
 import { parseBundle } from '../../certs/read-certificate.ts';
 import { seededBytes } from '../../certs/testdata/key-pool.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
-import { secrets as secretKind } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
 import { secretProvider } from './certificate-secret-provider.ts';
 import { eachTest, nextKeyPair } from '../testdata/operator-fixture.ts';
@@ -231,7 +230,6 @@ describe('CertificateSecretProvider', () => {
   it('stops its watch when the InjectorConfig names another Secret or is deleted', async () => {
     const followed: { name: string; signal: AbortSignal }[] = [];
     const secrets = new FollowedObjects({
-      resource: secretKind,
       client: { list: () => Promise.resolve({ items: [], resourceVersion: '', continue: undefined }) },
       follow: (_resource, _store, { name }, signal) => followed.push({ name, signal }),
       onChange: () => undefined,
@@ -240,12 +238,13 @@ describe('CertificateSecretProvider', () => {
     const config = (name: string): InjectorConfig =>
       ({ metadata: { name: 'blue' }, spec: { webhook: {}, certificate: { secretRef: { name } } } }) as never;
     const { signal } = new AbortController();
-    await provider.provide(config('one'), ['x'], signal);
-    await provider.provide(config('one'), ['x'], signal);
-    await provider.provide(config('two'), ['x'], signal);
+    for (const name of ['one', 'one', 'two']) {
+      await provider.provide(config(name), ['x'], signal);
+      secrets.endPass('blue');
+    }
     const state = (): string[] => followed.map((each) => `${each.name} ${each.signal.aborted ? 'ended' : 'on'}`);
     assert.deepEqual(state(), ['one ended', 'two on']);
-    provider.forget('blue');
+    secrets.forget('blue');
     assert.deepEqual(state(), ['one ended', 'two ended']);
   });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kube/ports.ts';
+import { secrets } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { type CertificateProvider, lackingKeys, provided, refused } from './certificate-provider.ts';
 import { servingPairOf } from './secret-text.ts';
@@ -12,7 +13,7 @@ const requiredKeys = 'tls.crt (the certificate, then intermediates), tls.key and
  * certificate as the API server does. @param namespace the only namespace whose Secrets we read
  */
 export function secretProvider(
-  secrets: FollowedObjects,
+  followed: FollowedObjects,
   namespace: string,
   clock: Pick<Clock, 'now'>,
 ): CertificateProvider {
@@ -21,8 +22,7 @@ export function secretProvider(
       const user = config.metadata.name;
       const place = { namespace, name: config.spec.certificate.secretRef?.name ?? '' };
       const origin = `Secret ${namespace}/${place.name}`;
-      secrets.keepOnly(user, [place]);
-      const object = await secrets.read(user, place, signal);
+      const object = await followed.read(user, secrets, place, signal);
       if (object === undefined)
         return refused('SecretMissing', `${field}: ${origin} does not exist; create it with ${requiredKeys}`);
       const lacking = lackingKeys(object.data, keys);
@@ -30,7 +30,5 @@ export function secretProvider(
         return refused('KeyMissing', `${field}: ${origin} lacks ${lacking.join(', ')}; it needs ${requiredKeys}`);
       return provided(servingPairOf(object), origin, field, name, clock.now());
     },
-    forget: (injectorConfig) => secrets.keepOnly(injectorConfig, []),
-    release: () => Promise.resolve(),
   };
 }

@@ -101,7 +101,7 @@ export class RevisionCertificates {
     if (before?.kept === kept && now - (before?.at ?? -Infinity) < resyncMs) return;
     for (const [key, provider] of Object.entries(providers))
       if (key !== kept)
-        await provider.release(name, signal).catch((error: unknown) => {
+        await provider.release?.(name, signal).catch((error: unknown) => {
           if (!(error instanceof ApiError) || error.code !== 403) throw error;
           logger.warn(`certificate provider ${key}: objects are not deleted: ${error.message}`, {
             injectorConfig: name,
@@ -110,12 +110,7 @@ export class RevisionCertificates {
     memory.of(name).released = { kept, at: now };
   }
 
-  /** Stops all watches for an InjectorConfig that is gone. */
-  forget(name: string): void {
-    for (const provider of Object.values(this.#options.providers)) provider.forget(name);
-  }
-
-  /** Asks the provider in the spec unless the host is taken. Stops other providers' watches. */
+  /** Asks the provider in the spec unless the host is taken. */
   async #provided(
     config: InjectorConfig,
     names: readonly string[],
@@ -125,7 +120,6 @@ export class RevisionCertificates {
     const { providers, clock, logger, memory } = this.#options;
     const { name } = config.metadata;
     const chosen = providers[config.spec.certificate.provider];
-    for (const provider of Object.values(providers)) if (provider !== chosen) provider.forget(name);
     // A provider may have created objects even if it was chosen only for a moment.
     if (memory.read(name).released?.kept !== keptProvider(config)) delete memory.of(name).released;
     const isOwn = config.spec.certificate.provider === 'SelfSigned';

@@ -31,15 +31,14 @@ import {
 } from './certificate-provider.ts';
 import { ownSecret } from './certificate-keeper.ts';
 import { secretText } from './secret-text.ts';
-import type { TrustedAuthorities } from './trusted-authorities.ts';
+import { readTrust } from './trusted-authorities.ts';
 
 const field = 'spec.certificate.signerName';
 const trustAdvice = 'add the authority of the signer to caBundle, or to the object that caBundleFrom names';
 
 export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' | 'settings' | 'clock'> {
   readonly client: Pick<ApiClient, 'find' | 'create' | 'replace' | 'delete' | 'list'>;
-  readonly requests: FollowedObjects;
-  readonly trust: TrustedAuthorities;
+  readonly followed: FollowedObjects;
   readonly generateKeyPair: GenerateKeyPair;
 }
 
@@ -53,11 +52,6 @@ export class SigningRequestProvider implements CertificateProvider {
 
   constructor(options: SigningRequestProviderOptions) {
     this.#options = options;
-  }
-
-  forget(injectorConfig: string): void {
-    this.#options.requests.keepOnly(injectorConfig, []);
-    this.#options.trust.forget(injectorConfig);
   }
 
   /** Deletes requests whose label and name are ours, since any client may set our labels. */
@@ -76,9 +70,9 @@ export class SigningRequestProvider implements CertificateProvider {
   }
 
   async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { client, trust, clock, settings, view, generateKeyPair } = this.#options;
+    const { client, followed, clock, settings, view, generateKeyPair } = this.#options;
     const { name } = config.metadata;
-    const trusted = await trust.read(config, signal);
+    const trusted = await readTrust(config, followed, settings.context.namespace, signal);
     if (trusted === undefined) throw new Error('the schema requires authorities for CertificateSigningRequest');
     if ('refusal' in trusted) return trusted.refusal;
     const stored = await ownSecret(this.#options, objectNames(name).requestSecret, signal);
@@ -138,10 +132,7 @@ export class SigningRequestProvider implements CertificateProvider {
   }
 
   async #observed(name: string, pending: PendingRequest, signal: AbortSignal): Promise<ObservedRequest | undefined> {
-    const { requests } = this.#options;
-    const place = { name: nameOf(name, pending) };
-    requests.keepOnly(name, [place]);
-    const object = await requests.read(name, place, signal);
+    const object = await this.#options.followed.read(name, signingRequests, { name: nameOf(name, pending) }, signal);
     return object && observedRequest(object);
   }
 
@@ -153,7 +144,7 @@ export class SigningRequestProvider implements CertificateProvider {
       if (!isConflict(error)) throw error;
     });
     // This read starts the watch of the request.
-    await this.#options.requests.read(config.metadata.name, { name }, signal);
+    await this.#options.followed.read(config.metadata.name, signingRequests, { name }, signal);
   }
 
   #request(config: InjectorConfig, pending: PendingRequest): KubernetesObject {

@@ -1,44 +1,33 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { parseBundle } from '../../certs/read-certificate.ts';
+import { configMaps, secrets } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { type ProvidedCertificates, refused } from './certificate-provider.ts';
 
 /** The authorities that a spec trusts, in PEM, or the reason why there are none. */
 export type Trust = { readonly pem: string } | { readonly refusal: ProvidedCertificates };
 
-/** Reads `spec.certificate.caBundle`, or watches the object that `caBundleFrom` names. */
-export class TrustedAuthorities {
-  readonly #followed: Readonly<Record<'ConfigMap' | 'Secret', FollowedObjects>>;
-  readonly #namespace: string;
-
-  constructor(followed: Readonly<Record<'ConfigMap' | 'Secret', FollowedObjects>>, namespace: string) {
-    this.#followed = followed;
-    this.#namespace = namespace;
-  }
-
-  /** Returns the authorities; undefined if the spec has neither field. */
-  async read({ metadata: { name: user }, spec }: InjectorConfig, signal: AbortSignal): Promise<Trust | undefined> {
-    const { caBundle, caBundleFrom: from } = spec.certificate;
-    this.forget(user, from?.kind);
-    if (caBundle !== undefined) return trust(asPem(caBundle), 'spec.certificate.caBundle');
-    if (from === undefined) return undefined;
-    const place = { namespace: this.#namespace, name: from.name };
-    const what = `${from.kind} ${place.namespace}/${place.name}`;
-    const field = `spec.certificate.caBundleFrom: ${what}`;
-    this.#followed[from.kind].keepOnly(user, [place]);
-    const object = await this.#followed[from.kind].read(user, place, signal);
-    if (object === undefined)
-      return missing(`${field} does not exist; create it with the authorities in PEM in key ${from.key}`);
-    const text = ((object.data ?? {}) as Record<string, unknown>)[from.key];
-    if (typeof text !== 'string') return missing(`${field} has no key ${from.key}; add the authorities in PEM`);
-    return trust(from.kind === 'Secret' ? asPem(text) : text, `${field}, key ${from.key}`);
-  }
-
-  /** Stops the watches for an InjectorConfig, except those of kind `kept`. */
-  forget(injectorConfig: string, kept?: 'ConfigMap' | 'Secret'): void {
-    for (const kind of ['ConfigMap', 'Secret'] as const)
-      if (kind !== kept) this.#followed[kind].keepOnly(injectorConfig, []);
-  }
+/**
+ * Reads `spec.certificate.caBundle`, or the object that `caBundleFrom` names. Returns the
+ * authorities; undefined if the spec has neither field. @param namespace the operator's namespace
+ */
+export async function readTrust(
+  { metadata, spec }: InjectorConfig,
+  followed: FollowedObjects,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Trust | undefined> {
+  const { caBundle, caBundleFrom: from } = spec.certificate;
+  if (caBundle !== undefined) return trust(asPem(caBundle), 'spec.certificate.caBundle');
+  if (from === undefined) return undefined;
+  const field = `spec.certificate.caBundleFrom: ${from.kind} ${namespace}/${from.name}`;
+  const resource = from.kind === 'Secret' ? secrets : configMaps;
+  const object = await followed.read(metadata.name, resource, { namespace, name: from.name }, signal);
+  if (object === undefined)
+    return missing(`${field} does not exist; create it with the authorities in PEM in key ${from.key}`);
+  const text = ((object.data ?? {}) as Record<string, unknown>)[from.key];
+  if (typeof text !== 'string') return missing(`${field} has no key ${from.key}; add the authorities in PEM`);
+  return trust(from.kind === 'Secret' ? asPem(text) : text, `${field}, key ${from.key}`);
 }
 
 /** Returns PEM unchanged, and decodes PEM in base64, which the `caBundle` of webhooks uses. */

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
-import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
 import type { Rehearsal } from '../../inject/injection-result.ts';
 import {
@@ -33,7 +32,7 @@ function compilerReading(
   const page = { items: [configMap], resourceVersion: '', continue: undefined };
   const client = { list: <T>() => Promise.resolve(page as ListPage<T>) };
   const nothing = (): void => undefined;
-  const referred = new FollowedObjects({ resource: configMaps, client, follow: nothing, onChange: nothing });
+  const referred = new FollowedObjects({ client, follow: nothing, onChange: nothing });
   return new ConfigurationCompiler(referred, load, memory);
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../manifests/configuration-files.ts';
 import type { PassMemory } from '../controller/pass-memory.ts';
 import type { LoadConfiguration } from '../ports.ts';
+import { configMaps } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 
 /** A configuration that compiles, and the hash under which it is published. */
@@ -46,12 +47,12 @@ export interface CompilerMemory {
 
 /** Compiles the configurations of InjectorConfigs. Keeps each result until the input changes. */
 export class ConfigurationCompiler {
-  readonly #configMaps: FollowedObjects;
+  readonly #followed: FollowedObjects;
   readonly #load: LoadConfiguration;
   readonly #memory: PassMemory<CompilerMemory>;
 
-  constructor(configMaps: FollowedObjects, load: LoadConfiguration, memory: PassMemory<CompilerMemory>) {
-    this.#configMaps = configMaps;
+  constructor(followed: FollowedObjects, load: LoadConfiguration, memory: PassMemory<CompilerMemory>) {
+    this.#followed = followed;
     this.#load = load;
     this.#memory = memory;
   }
@@ -80,11 +81,10 @@ export class ConfigurationCompiler {
     signal: AbortSignal,
   ): Promise<ReferencedTexts> {
     const { name } = config.metadata;
-    this.#configMaps.keepOnly(name, Object.values(references) as ConfigurationReference[]);
     const texts: Record<string, string> = {};
     for (const [part, reference] of Object.entries(references) as [string, ConfigurationReference][]) {
       const where = whereOf(config, reference.field);
-      texts[part] = await readReference(this.#configMaps, name, where, reference, signal);
+      texts[part] = await readReference(this.#followed, name, where, reference, signal);
     }
     return texts;
   }
@@ -122,11 +122,6 @@ export class ConfigurationCompiler {
     } catch (error) {
       throw error instanceof TooCostlyError ? new RefusedConfigurationError(hash, error.message) : error;
     }
-  }
-
-  /** Stops all watches for an InjectorConfig that is gone. */
-  forget(name: string): void {
-    this.#configMaps.keepOnly(name, []);
   }
 }
 
@@ -184,7 +179,7 @@ function refuseOversize(files: ConfigurationFiles): void {
  * @throws ConfigurationError if the text is missing, with Istio's message, which users search for
  */
 export async function readReference(
-  configMaps: FollowedObjects,
+  followed: FollowedObjects,
   user: string,
   where: string,
   reference: ConfigurationReference,
@@ -193,7 +188,7 @@ export async function readReference(
   const { field, namespace, name, key } = reference;
   const unreadable = `could not read valid configmap "${name}" from namespace "${namespace}" (key "${key}")`;
   const refusal = (what: string): ConfigurationError => new ConfigurationError(field, `${where}: ${what}`);
-  const object = await configMaps.read(user, reference, signal).catch((error: unknown) => {
+  const object = await followed.read(user, configMaps, reference, signal).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     const advice = 'the operator may not read it; grant the operator get, list and watch on configmaps there';
     throw refusal(`${unreadable}: ${advice} (${error.message})`);

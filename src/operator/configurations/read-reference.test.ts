@@ -4,7 +4,6 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { ListPage } from '../../kube/api-client.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
-import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
 import { readReference } from './compile-configuration.ts';
 
@@ -20,7 +19,6 @@ function setUp(found?: KubernetesObject | Error) {
   const followed: { store: ObjectStore; signal: AbortSignal }[] = [];
   const changed: string[] = [];
   const objects = new FollowedObjects({
-    resource: configMaps,
     client: {
       list: <T>(): Promise<ListPage<T>> => {
         const items = [found ?? []].flat() as T[];
@@ -77,13 +75,14 @@ describe('readReference', () => {
     await read('green');
     followed[0]!.store.upsert(configMap('2'));
     assert.deepEqual(changed, ['blue', 'green']);
-    objects.keepOnly('blue', []);
+    for (let pass = 0; pass < 2; pass += 1) {
+      await read('green');
+      for (const user of ['blue', 'green']) objects.endPass(user);
+    }
     followed[0]!.store.upsert(configMap('3'));
     assert.deepEqual(changed, ['blue', 'green', 'green']);
     assert.equal(followed[0]!.signal.aborted, false);
-    objects.keepOnly('green', [reference]);
-    assert.equal(followed[0]!.signal.aborted, false);
-    objects.keepOnly('green', []);
+    objects.forget('green');
     assert.equal(followed[0]!.signal.aborted, true);
     await read('blue');
     assert.equal(followed.length, 2);

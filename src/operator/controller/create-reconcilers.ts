@@ -5,7 +5,6 @@ import { EventRecorder } from '../../kube/event-recorder.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { createProviders } from '../certificates/create-providers.ts';
 import { type ReleaseMemory, RevisionCertificates } from '../certificates/revision-certificates.ts';
-import { configMaps } from '../cluster-view.ts';
 import { ClusterRehearsal, type RehearsalMemory } from '../configurations/cluster-rehearsal.ts';
 import { type CompilerMemory, ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { publishedRules, type RulesMemory } from '../configurations/published-rules.ts';
@@ -125,14 +124,13 @@ export function createReconcilers(parts: ReconcilerParts) {
   const certificates = new CertificateKeeper({ ...shared, random: randomBytes });
   const servingRole = new ServingRoleKeeper(shared);
   const configurations = new StoredConfigurations(shared);
-  const followed = { client, follow: parts.followObject, onChange: wake };
-  const providers = createProviders(shared, followed);
-  const referenced = new FollowedObjects({ ...followed, resource: configMaps });
+  const followed = new FollowedObjects({ client, follow: parts.followObject, onChange: wake });
+  const providers = createProviders({ ...shared, followed });
   const producer = new RevisionProducer({
     ...shared,
     certificates: new RevisionCertificates({ ...shared, certificates, webhooks, providers }),
     servingRole,
-    compiler: new ConfigurationCompiler(referenced, load, memory),
+    compiler: new ConfigurationCompiler(followed, load, memory),
     rehearsal: new ClusterRehearsal({ ...shared, usage }),
     configurations,
     holds,
@@ -140,7 +138,14 @@ export function createReconcilers(parts: ReconcilerParts) {
     webhooks,
   });
   const removal = new Removal({ ...shared, webhooks });
-  const revisions = new RevisionReconciler({ ...shared, usage: reportedUsage, producer, removal, held: keeper });
+  const revisions = new RevisionReconciler({
+    ...shared,
+    usage: reportedUsage,
+    producer,
+    removal,
+    held: keeper,
+    followed,
+  });
 
   const restarts = createRestarts({
     ...shared,

@@ -33,7 +33,7 @@ import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 export interface RevisionProducerOptions extends PassContext {
   readonly compiler: ConfigurationCompiler;
   readonly rehearsal: ClusterRehearsal;
-  readonly certificates: Pick<RevisionCertificates, 'advance' | 'release' | 'forget'>;
+  readonly certificates: Pick<RevisionCertificates, 'advance' | 'release'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly configurations: StoredConfigurations;
   readonly publication: Publication;
@@ -210,13 +210,6 @@ export class RevisionProducer {
   /** Deletes the objects of all certificate providers, since no certificate is needed any more. */
   release(name: string, signal: AbortSignal): Promise<void> {
     return this.#options.certificates.release(name, signal);
-  }
-
-  /** Stops all watches for an InjectorConfig that is gone. */
-  forget(name: string): void {
-    this.withdrawn(name);
-    this.#options.certificates.forget(name);
-    this.#options.compiler.forget(name);
   }
 }
 

@@ -22,6 +22,7 @@ import { resyncMs } from '../settings.ts';
 import { refusedStatusMs, storeStatus } from './store-status.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
 import type { ClusterView } from '../cluster-view.ts';
+import type { FollowedObjects } from '../followed-objects.ts';
 
 export interface ReconcilerOptions extends PassContext {
   readonly client: Pick<ApiClient, 'apply' | 'patch'>;
@@ -30,6 +31,7 @@ export interface ReconcilerOptions extends PassContext {
   readonly removal: Removal;
   readonly refusals: Refusals;
   readonly held: Pick<HoldKeeper, 'finding'>;
+  readonly followed: FollowedObjects;
   /** The memory of all parts of the pass. */
   readonly memory: PassMemory<ConflictMemory>;
 }
@@ -101,7 +103,7 @@ export class RevisionReconciler {
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { clock, targets, refusals, producer, events, view, memory } = this.#options;
+    const { clock, targets, refusals, producer, followed, events, view, memory } = this.#options;
     const { name } = config.metadata;
     let object = read;
     const winner = configWinner(config, targets.claims());
@@ -113,6 +115,7 @@ export class RevisionReconciler {
     try {
       object = await ensureFinalizer(this.#options, object, signal);
       for await (const result of producer.produce({ config, object, signal })) results.push(result);
+      followed.endPass(name);
     } catch (error) {
       failure = asError(error);
       results.push({ findings: failureFindings(combineResults(...results).findings, failure) });
@@ -234,7 +237,8 @@ export class RevisionReconciler {
   }
 
   #forget(name: string): void {
-    this.#options.producer.forget(name);
+    this.#options.producer.withdrawn(name);
+    this.#options.followed.forget(name);
     this.#options.memory.forget(name);
     this.#options.metrics.forget?.(name);
   }
