@@ -23,62 +23,55 @@ export interface CertificateSubject extends Pick<RotationInput, 'policy' | 'name
   readonly webhooks: readonly (KubernetesObject | undefined)[];
 }
 
-export interface CertificateKeeperOptions extends PassContext {
+export interface RotatingParts extends PassContext {
   readonly client: Pick<ApiClient, 'find' | 'create'>;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
 }
 
-/** Runs one pass of a rotation, based on the live Secrets and webhooks, and writes its state. */
-export class CertificateKeeper {
-  readonly #options: CertificateKeeperOptions;
-
-  constructor(options: CertificateKeeperOptions) {
-    this.#options = options;
+/**
+ * Runs one pass of a rotation, based on the live Secrets and webhooks. Writes its state with the
+ * resourceVersion that was read, so that the second of two leaders gets a Conflict. The caller then
+ * writes the serving Secret and, last, the caBundle.
+ * @throws CertificatePolicyError if the policy or a name is invalid; nothing is written then
+ */
+export async function advanceCertificates(
+  parts: RotatingParts,
+  subject: CertificateSubject,
+  signal: AbortSignal,
+): Promise<{ rotation: Rotation; writes: ObjectWrite[] }> {
+  const { client, view, owned, clock, random, generateKeyPair } = parts;
+  const { rotationSecret, servingSecret, webhooks, ...terms } = subject;
+  const stored = await ownSecret(parts, rotationSecret({}).metadata.name ?? '', signal);
+  const serving = await ownSecret(parts, servingSecret, signal);
+  const rotation = await rotate({
+    ...terms,
+    stored: stored && secretText(stored),
+    serving: serving && parsePair(servingPairOf(serving)),
+    bundles: parseBundles(webhooks.flatMap(caBundlesOf)),
+    now: clock.now(),
+    random,
+    generateKeyPair,
+  });
+  const desired = rotationSecret(rotation.stored);
+  if (stored === undefined) {
+    // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
+    view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
+    return { rotation, writes: [] };
   }
-
-  /**
-   * Writes the state of the rotation with the resourceVersion that was read, so that the second of
-   * two leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
-   * @throws CertificatePolicyError if the policy or a name is invalid; nothing is written then
-   */
-  async advance(
-    subject: CertificateSubject,
-    signal: AbortSignal,
-  ): Promise<{ rotation: Rotation; writes: ObjectWrite[] }> {
-    const { client, view, owned, clock, random, generateKeyPair } = this.#options;
-    const { rotationSecret, servingSecret, webhooks, ...terms } = subject;
-    const stored = await ownSecret(this.#options, rotationSecret({}).metadata.name ?? '', signal);
-    const serving = await ownSecret(this.#options, servingSecret, signal);
-    const rotation = await rotate({
-      ...terms,
-      stored: stored && secretText(stored),
-      serving: serving && parsePair(servingPairOf(serving)),
-      bundles: parseBundles(webhooks.flatMap(caBundlesOf)),
-      now: clock.now(),
-      random,
-      generateKeyPair,
-    });
-    const desired = rotationSecret(rotation.stored);
-    if (stored === undefined) {
-      // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
-      view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
-      return { rotation, writes: [] };
-    }
-    const metadata = { ...desired.metadata, resourceVersion: stored.metadata.resourceVersion ?? '' };
-    const write = await owned.apply({ ...desired, metadata }, signal);
-    const { outcome, retryAfter = 0 } = write;
-    // A certificate or bundle of a state that is not recorded would differ in the next pass.
-    const message = `Secret ${desired.metadata.name ?? ''} was replaced less than a second ago, so its next state is not written yet`;
-    if (outcome === 'Deferred')
-      throw new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: retryAfter / 1000 });
-    return { rotation, writes: [write] };
-  }
+  const metadata = { ...desired.metadata, resourceVersion: stored.metadata.resourceVersion ?? '' };
+  const write = await owned.apply({ ...desired, metadata }, signal);
+  const { outcome, retryAfter = 0 } = write;
+  // A certificate or bundle of a state that is not recorded would differ in the next pass.
+  const message = `Secret ${desired.metadata.name ?? ''} was replaced less than a second ago, so its next state is not written yet`;
+  if (outcome === 'Deferred')
+    throw new ApiError({ code: 409, reason: 'Conflict', message, retryAfter: retryAfter / 1000 });
+  return { rotation, writes: [write] };
 }
 
 /** Returns one of our Secrets. Sends a GET if the view lacks it, as when its labels were lost. */
 export async function ownSecret(
-  { client, view, settings }: Pick<CertificateKeeperOptions, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
+  { client, view, settings }: Pick<RotatingParts, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
   name: string,
   signal: AbortSignal,
 ): Promise<KubernetesObject | undefined> {

@@ -7,7 +7,7 @@ import { earliestTime } from '../../certs/rotation/rotation-state.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { certificateNames, certificatePolicy, requestedNames } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
-import type { CertificateKeeper } from './certificate-keeper.ts';
+import { advanceCertificates, type RotatingParts } from './certificate-keeper.ts';
 import {
   type CertificateProvider,
   endsPass,
@@ -17,7 +17,7 @@ import {
 } from './certificate-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { resyncMs } from '../settings.ts';
-import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
+import type { RevisionPass } from '../controller/pass-context.ts';
 import type { PassMemory } from '../controller/pass-memory.ts';
 import type { Refusals } from '../controller/refusals.ts';
 import type { PassResult } from '../controller/pass-result.ts';
@@ -30,10 +30,9 @@ export interface ReleaseMemory {
   released?: { readonly kept: string | undefined; readonly at: number };
 }
 
-export interface RevisionCertificatesOptions extends PassContext {
+export interface RevisionCertificatesOptions extends RotatingParts {
   readonly memory: PassMemory<ReleaseMemory>;
   readonly webhooks: Pick<WebhookWriter, 'callersOf'>;
-  readonly certificates: Pick<CertificateKeeper, 'advance'>;
   readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
   readonly refusals: Refusals;
 }
@@ -50,7 +49,7 @@ export class RevisionCertificates {
 
   /** Runs one pass of the rotation. Writes nothing and returns no rotation for an invalid policy. */
   async advance({ config, object, signal }: RevisionPass): Promise<CertificateResult> {
-    const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
+    const { settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
     const { name } = config.metadata;
     const renewal = requestedRenewal(object, config, namespace);
@@ -59,7 +58,8 @@ export class RevisionCertificates {
     const provided = await this.#provided(config, requested, taken, signal);
     const { source, refusal, nextAt } = provided;
     try {
-      const { rotation: rotated, writes } = await certificates.advance(
+      const { rotation: rotated, writes } = await advanceCertificates(
+        this.#options,
         {
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
           servingSecret: objectNames(name).servingSecret,

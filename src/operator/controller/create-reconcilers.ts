@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { EventRecorder } from '../../kube/event-recorder.ts';
-import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { createProviders } from '../certificates/create-providers.ts';
 import { type ReleaseMemory, RevisionCertificates } from '../certificates/revision-certificates.ts';
 import { ClusterRehearsal, type RehearsalMemory } from '../configurations/cluster-rehearsal.ts';
@@ -23,7 +22,7 @@ import { TagReconciler } from '../tags/reconcile-tag.ts';
 import { ClusterUsage } from '../usage/cluster-usage.ts';
 import { uncounted } from '../usage/usage-status.ts';
 import type { ConflictMemory } from '../webhooks/conflicts.ts';
-import { Publication, type PublicationMemory } from '../webhooks/publication.ts';
+import type { PublicationMemory } from '../webhooks/publication.ts';
 import { Removal } from '../webhooks/removal.ts';
 import { type FactsMemory, KnownRevisions } from '../webhooks/revision-facts.ts';
 import { type WebhookMemory, WebhookWriter } from '../webhooks/webhook-writer.ts';
@@ -38,8 +37,8 @@ import { RevisionEvents } from './revision-events.ts';
 import { ValidatorReconciler } from './validator-reconcile.ts';
 import { otherKeys, tagKey } from './wake-ups.ts';
 
-/** What passes remember of an InjectorConfig, until it is deleted. */
-type RevisionMemory = RefusalMemory &
+/** What passes remember of an InjectorConfig or tag, until it is deleted. */
+type ObjectMemory = RefusalMemory &
   ConflictMemory &
   ReleaseMemory &
   CompilerMemory &
@@ -81,11 +80,11 @@ export function createReconcilers(parts: ReconcilerParts) {
     instance: settings.identity,
   });
   const events = new RevisionEvents(recorder);
-  const memory = new PassMemory<RevisionMemory>();
+  const memory = new PassMemory<ObjectMemory>();
   const refusals = new Refusals(events, logger, memory);
   const nonce = (): string => randomBytes(16).toString('hex');
   const known = new KnownRevisions(memory, parts.onPublished);
-  const shared = { ...parts, client, owned, events, memory, refusals, nonce, known };
+  const shared = { ...parts, client, owned, events, memory, refusals, nonce, known, random: randomBytes };
 
   const rules = publishedRules(view, namespace, load, memory);
   const recent = new RecentWorkloads(clock);
@@ -121,20 +120,19 @@ export function createReconcilers(parts: ReconcilerParts) {
   const webhookMemory = new PassMemory<WebhookMemory & PublicationMemory>();
   const webhooks = new WebhookWriter({ ...shared, objects: owned, memory: webhookMemory, holds });
 
-  const certificates = new CertificateKeeper({ ...shared, random: randomBytes });
   const servingRole = new ServingRoleKeeper(shared);
   const configurations = new StoredConfigurations(shared);
   const followed = new FollowedObjects({ client, follow: parts.followObject, onChange: wake });
   const providers = createProviders({ ...shared, followed });
   const producer = new RevisionProducer({
     ...shared,
-    certificates: new RevisionCertificates({ ...shared, certificates, webhooks, providers }),
+    certificates: new RevisionCertificates({ ...shared, webhooks, providers }),
     servingRole,
     compiler: new ConfigurationCompiler(followed, load, memory),
     rehearsal: new ClusterRehearsal({ ...shared, usage }),
     configurations,
     holds,
-    publication: new Publication({ ...shared, memory: webhookMemory, webhooks, configurations }),
+    webhookMemory,
     webhooks,
   });
   const removal = new Removal({ ...shared, webhooks });
@@ -164,17 +162,14 @@ export function createReconcilers(parts: ReconcilerParts) {
     reports,
     clock,
   });
-  const tagMemory = new PassMemory<RefusalMemory & ConflictMemory>();
   const tags = new TagReconciler({
     ...shared,
-    memory: tagMemory,
-    refusals: new Refusals(events, logger, tagMemory, 'revisionTag'),
     webhooks,
     rollouts,
     usage: reportedUsage,
     restarts,
   });
-  const validator = new ValidatorReconciler({ ...shared, certificates });
+  const validator = new ValidatorReconciler(shared);
   const beginPods = (signal: AbortSignal, restart: () => void, isRestart?: boolean): PodStores =>
     followPods({ podEvents, usage, clock }, signal, restart, isRestart);
   return { revisions, tags, targets, validator, servingRole, restarts, keeper, followPods: beginPods };

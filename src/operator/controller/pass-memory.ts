@@ -1,6 +1,7 @@
 /**
- * What passes remember of each object: one record per key, which is dropped as a whole. Each part
- * of a pass declares the optional fields that it keeps in the record. A restart loses all records.
+ * What passes remember of each object: one record per key (see `tagKey`), which is dropped as a
+ * whole. Each part of a pass declares the optional fields that it keeps in the record. A restart
+ * loses all records.
  */
 export class PassMemory<Fields extends object> {
   readonly #records = new Map<string, Fields>();

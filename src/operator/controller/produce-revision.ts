@@ -18,7 +18,7 @@ import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { hostClaimOf } from '../certificates/host-claims.ts';
-import type { Publication, PublicationInput } from '../webhooks/publication.ts';
+import { publish, type PublicationInput, type PublicationParts } from '../webhooks/publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from '../certificates/revision-certificates.ts';
 import type { PassResult } from './pass-result.ts';
@@ -26,18 +26,13 @@ import { type Finding, no, type RevisionFindings, yes } from './revision-status.
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import type { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
-import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
-import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 
-export interface RevisionProducerOptions extends PassContext {
+export interface RevisionProducerOptions extends PassContext, PublicationParts {
   readonly compiler: ConfigurationCompiler;
   readonly rehearsal: ClusterRehearsal;
   readonly certificates: Pick<RevisionCertificates, 'advance' | 'release'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
-  readonly configurations: StoredConfigurations;
-  readonly publication: Publication;
-  readonly webhooks: Pick<WebhookWriter, 'forget'>;
   readonly known: KnownRevisions;
   readonly refusals: Refusals;
   readonly holds: Pick<HoldPolicies, 'finding'>;
@@ -106,7 +101,7 @@ export class RevisionProducer {
     { config, object, signal }: RevisionPass,
     produced: Pick<PublicationInput, 'compiled' | 'caBundlePem' | 'fingerprint'>,
   ): AsyncGenerator<RevisionResult, string | undefined> {
-    const { publication, settings, view, targets, events, logger, known, refusals } = this.#options;
+    const { settings, view, targets, events, logger, known, refusals } = this.#options;
     const { name } = config.metadata;
     const isTagged = hasTagDefault(config, targets.tags());
     const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
@@ -114,7 +109,8 @@ export class RevisionProducer {
     yield { findings: { ForeignOverlap } };
     const { taken } = hostClaimOf(config, this.#options);
     const context = manifestContext(settings, view);
-    const outcome = await publication.publish({ ...produced, config, context, isTagged, taken, foreign }, signal);
+    const input = { ...produced, config, context, isTagged, taken, foreign };
+    const outcome = await publish(this.#options, input, signal);
     const { finding, narrowed, hash, before, isPending, writes = [], retryAfter } = outcome;
     const isLive = isTagged || view.ownWebhook(name) !== undefined;
     known.set(name, { caBundlePem: produced.caBundlePem, hash: isLive ? hash : undefined });

@@ -19,9 +19,8 @@ import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
 import { resyncMs } from '../settings.ts';
-import { refusedStatusMs, storeStatus } from './store-status.ts';
+import { finishPass } from './store-status.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 
 export interface ReconcilerOptions extends PassContext {
@@ -113,7 +112,7 @@ export class RevisionReconciler {
     const results: RevisionResult[] = [{ findings: { Overlap } }];
     let failure: Error | undefined;
     try {
-      object = await ensureFinalizer(this.#options, object, signal);
+      object = await setFinalizer(this.#options, object, true, signal);
       for await (const result of producer.produce({ config, object, signal })) results.push(result);
       followed.endPass(name);
     } catch (error) {
@@ -203,24 +202,19 @@ export class RevisionReconciler {
   }
 
   /** Writes the status. Resolves with the milliseconds until the next call. */
-  async #write(
+  #write(
     config: InjectorConfig,
     object: KubernetesObject,
     findings: RevisionFindings,
     signal: AbortSignal,
   ): Promise<number> {
-    const { clock, view, metrics, held, refusals } = this.#options;
+    const { clock, held, refusals } = this.#options;
     const { name } = config.metadata;
     const usage = this.#options.usage.injectorConfig(name);
     const Holding = held.finding(name);
     refusals.report(object, 'HeldPods', Holding.status === 'True' ? podsHeld : undefined);
     const status = revisionStatus(config, { ...defaultFindings, Holding, ...findings, usage }, clock.now());
-    const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
-    metrics.conditions?.(name, new Map(conditions));
-    const stored = await storeStatus(this.#options, object, status, signal);
-    if (stored instanceof ApiError) return refusedStatusMs;
-    if (stored !== undefined) view.configs.upsert(stored);
-    return resyncMs;
+    return finishPass(this.#options, name, object, status, signal);
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
@@ -230,7 +224,7 @@ export class RevisionReconciler {
     producer.withdrawn(name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(name, signal));
     if (wait !== undefined) return wait;
-    await removeFinalizer(this.#options, object, signal);
+    await setFinalizer(this.#options, object, false, signal);
     logger.info('removed', { injectorConfig: name });
     this.#forget(name);
     return resyncMs;
@@ -270,31 +264,20 @@ function hasFinalizer(object: KubernetesObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-interface Writing {
-  readonly client: Pick<ApiClient, 'patch'>;
-  readonly view: ClusterView;
-}
-
-/** Adds our finalizer before any other write: without it, a deletion would leave a dead webhook. */
-function ensureFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
-  if (hasFinalizer(object)) return Promise.resolve(object);
-  return setFinalizers(writing, object, [...(object.metadata.finalizers ?? []), finalizer], signal);
-}
-
-/** Removes our finalizer once all objects are deleted. */
-async function removeFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<void> {
-  const others = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
-  await setFinalizers(writing, object, others, signal);
-}
-
-/** Writes with the resourceVersion that was read, since other controllers edit finalizers, too. */
-async function setFinalizers(
-  { client, view }: Writing,
+/**
+ * Adds our finalizer before any other write, since a deletion would otherwise leave a dead webhook,
+ * or removes it once all objects are deleted. Writes with the resourceVersion that was read, since
+ * other controllers edit finalizers, too.
+ */
+async function setFinalizer(
+  { client, view }: Pick<ReconcilerOptions, 'client' | 'view'>,
   object: KubernetesObject,
-  finalizers: string[],
+  isSet: boolean,
   signal: AbortSignal,
 ): Promise<KubernetesObject> {
-  const { resourceVersion } = object.metadata;
+  if (hasFinalizer(object) === isSet) return object;
+  const { resourceVersion, finalizers: before = [] } = object.metadata;
+  const finalizers = isSet ? [...before, finalizer] : before.filter((each) => each !== finalizer);
   const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
   // An object with a deletionTimestamp and no finalizers is gone, which the watch reports.
   if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);

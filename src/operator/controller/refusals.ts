@@ -3,6 +3,7 @@ import type { Logger } from '../../kube/ports.ts';
 import type { EventReason } from '../reasons.ts';
 import type { PassMemory } from './pass-memory.ts';
 import type { RevisionEvents } from './revision-events.ts';
+import { tagKey } from './wake-ups.ts';
 
 /** The topics of refusals. Each topic has at most one current refusal per object. */
 export type RefusalTopic =
@@ -30,16 +31,8 @@ export class Refusals {
   readonly #events: RevisionEvents;
   readonly #logger: Logger;
   readonly #memory: PassMemory<RefusalMemory>;
-  readonly #kind: 'injectorConfig' | 'revisionTag';
 
-  /** @param kind the kind of the refused objects; each kind needs a separate memory */
-  constructor(
-    events: RevisionEvents,
-    logger: Logger,
-    memory: PassMemory<RefusalMemory>,
-    kind: 'injectorConfig' | 'revisionTag' = 'injectorConfig',
-  ) {
-    this.#kind = kind;
+  constructor(events: RevisionEvents, logger: Logger, memory: PassMemory<RefusalMemory>) {
     this.#events = events;
     this.#logger = logger;
     this.#memory = memory;
@@ -55,16 +48,17 @@ export class Refusals {
     refusal?: { readonly reason: EventReason; readonly message: string },
   ): boolean {
     const { name = '' } = object.metadata;
+    const [kind, key] = object.kind === 'RevisionTag' ? ['revisionTag', tagKey(name)] : ['injectorConfig', name];
     if (refusal === undefined) {
-      this.#memory.read(name).refusals?.delete(topic);
+      this.#memory.read(key).refusals?.delete(topic);
       return false;
     }
     const { reason, message } = refusal;
-    const reported = (this.#memory.of(name).refusals ??= new Map<RefusalTopic, string>());
+    const reported = (this.#memory.of(key).refusals ??= new Map<RefusalTopic, string>());
     if (reported.get(topic) === message) return false;
     reported.set(topic, message);
     this.#events.refused(object, reason, message);
-    this.#logger.warn(`refused: ${message}`, { [this.#kind]: name, reason });
+    this.#logger.warn(`refused: ${message}`, { [kind]: name, reason });
     return true;
   }
 }

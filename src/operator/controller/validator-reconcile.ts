@@ -4,33 +4,29 @@ import { defaultCertificatePolicy } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { validatorCertificateNames } from '../../manifests/certificate-terms.ts';
 import { validatorObjects } from '../../manifests/validator-objects.ts';
-import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import { advanceCertificates, type RotatingParts } from '../certificates/certificate-keeper.ts';
 import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
-import type { PassContext } from './pass-context.ts';
 import { combineResults, logRepairs } from './pass-result.ts';
 import { webhooksOf } from '../webhooks/published-webhook.ts';
 
-export interface ValidatorReconcilerOptions extends PassContext {
-  readonly certificates: CertificateKeeper;
-}
-
 /** Maintains the validating webhook of this operator class. The webhook fails open. */
 export class ValidatorReconciler {
-  readonly #options: ValidatorReconcilerOptions;
+  readonly #options: RotatingParts;
   /** The most recently logged namespace of another installation. */
   #loggedNamespace: string | undefined;
 
-  constructor(options: ValidatorReconcilerOptions) {
+  constructor(options: RotatingParts) {
     this.#options = options;
   }
 
   /** Resolves with the milliseconds until the next call; rejects with errors of the API server. */
   async reconcile(signal: AbortSignal): Promise<number> {
-    const { settings, view, owned, certificates, metrics, clock, logger } = this.#options;
+    const { settings, view, owned, metrics, clock, logger } = this.#options;
     const { namespace, operatorClass } = settings.context;
     const names = validatorNames(operatorClass);
     if (this.#isOfOtherInstallation()) return resyncMs;
-    const { rotation, writes } = await certificates.advance(
+    const { rotation, writes } = await advanceCertificates(
+      this.#options,
       {
         rotationSecret: (stored) => rotationSecretOf(stored, settings),
         servingSecret: names.servingSecret,

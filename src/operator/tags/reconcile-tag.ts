@@ -16,6 +16,7 @@ import type { PassMemory } from '../controller/pass-memory.ts';
 import { combineResults, type PassResult } from '../controller/pass-result.ts';
 import { refusedStatusMs } from '../controller/store-status.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
+import { tagKey } from '../controller/wake-ups.ts';
 import { ownerMissing } from '../webhooks/decide-webhook.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
 import type { CheckedWebhook } from '../webhooks/reachability-check.ts';
@@ -178,7 +179,7 @@ export class TagReconciler {
     const webhook = view.tagWebhook(name);
     const { findings, writes, retryAfter } = combineResults(...results);
     const webhooks = webhook === undefined ? [] : [webhook];
-    const { finding: Conflict, again } = observeConflict(memory.of(name), clock.monotonic(), writes, webhooks);
+    const { finding: Conflict, again } = observeConflict(memory.of(tagKey(name)), clock.monotonic(), writes, webhooks);
     events.repaired(pass.object, writes);
     return this.#status.write(pass, { ...findings, Conflict }, Math.min(retryAfter, again), state);
   }
@@ -210,7 +211,7 @@ export class TagReconciler {
   /** Cleans up after a tag that was deleted, or that now belongs to another operator class. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
     const { view, memory, rollouts, targets, logger } = this.#options;
-    memory.forget(name);
+    memory.forget(tagKey(name));
     rollouts.forget(name);
     this.#status.forget(name);
     // The pass over InjectorConfig `default` updates the webhook. A deletion would stop injection.

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
-import { ApiError } from '../../kube/api-error.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { PassContext } from '../controller/pass-context.ts';
-import { refusedStatusMs, type StatusParts, storeStatus } from '../controller/store-status.ts';
+import { finishPass, type StatusParts, storeStatus } from '../controller/store-status.ts';
+import { tagKey } from '../controller/wake-ups.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 import type { RestartSource } from '../restarts/restart-source.ts';
 import { isSameProgress, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
@@ -43,19 +43,18 @@ export class TagStatusWriter {
     { state, events: happened }: RolloutPass,
     signal: AbortSignal,
   ): Promise<KubernetesObject | undefined> {
-    const { view, events, metrics, logger } = this.#options;
+    const { events, metrics, logger } = this.#options;
     const before = status?.rollout;
     if (state === undefined || (before !== undefined && isSameProgress(before, state))) return object;
     const desired = { ...(object.status as object | undefined), rollout: state };
     const stored = await storeStatus(this.#options, object, desired, signal);
-    if (stored instanceof ApiError) return undefined;
-    if (stored !== undefined) view.tags.upsert(stored);
+    if (stored === undefined) return undefined;
     events.rollout(object, happened);
     for (const { reason, message } of happened) {
       metrics.rolloutEvent?.(name, reason);
       logger.info('rollout', { revisionTag: name, reason, message });
     }
-    return stored ?? object;
+    return stored;
   }
 
   /** Returns the live webhook's target. Tag and InjectorConfig `default` share one webhook. */
@@ -76,7 +75,7 @@ export class TagStatusWriter {
     retryAfter: number,
     state?: RolloutState,
   ): Promise<number> {
-    const { clock, view, metrics, usage, rollouts, restarts, targets } = this.#options;
+    const { clock, metrics, usage, rollouts, restarts, targets } = this.#options;
     const { name } = tag.metadata;
     const before = (object as RevisionTag).status?.rollout;
     const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
@@ -92,25 +91,15 @@ export class TagStatusWriter {
     const restarting = tag.spec === undefined ? tag.status?.restarts : restarts.shown({ ...tag, spec: tag.spec });
     const progress = { ...(rollout && { rollout }), ...(restarting && { restarts: restarting }) };
     const status = tagStatus(tag, findings, live, current, usage.tag(name), clock.now(), progress);
-    const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
-    metrics.conditions?.(metricName(name), new Map(conditions));
     const wait = Math.max(0, retryAfter);
     if (signal.aborted) return wait;
-    const stored = await storeStatus(this.#options, object, status, signal);
-    if (stored instanceof ApiError) return Math.min(wait, refusedStatusMs);
-    if (stored !== undefined) view.tags.upsert(stored);
-    return wait;
+    return Math.min(wait, await finishPass(this.#options, tagKey(name), object, status, signal));
   }
 
   /** Drops the metrics of a deleted tag. */
   forget(name: string): void {
     const { metrics } = this.#options;
-    metrics.forget?.(metricName(name));
+    metrics.forget?.(tagKey(name));
     metrics.rollout?.(name, undefined);
   }
-}
-
-/** Returns the metric label of a tag. No InjectorConfig has this name, because it contains `/`. */
-function metricName(tag: string): string {
-  return `tag/${tag}`;
 }
