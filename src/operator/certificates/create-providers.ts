@@ -1,13 +1,13 @@
 import { CertManagerProvider, type CertManagerProviderOptions } from './cert-manager-provider.ts';
 import { disabledProvider, selfSignedProvider } from './certificate-provider.ts';
 import { secretProvider } from './certificate-secret-provider.ts';
-import type { RevisionCertificatesOptions } from './revision-certificates.ts';
+import type { CertificateParts } from './revision-certificates.ts';
 import { SigningRequestProvider, type SigningRequestProviderOptions } from './signing-request-provider.ts';
 
 /** Creates the certificate providers. Those without permissions in this installation refuse. */
 export function createProviders(
   parts: SigningRequestProviderOptions & CertManagerProviderOptions,
-): RevisionCertificatesOptions['providers'] {
+): CertificateParts['providers'] {
   const { settings, clock, followed } = parts;
   return {
     SelfSigned: selfSignedProvider,

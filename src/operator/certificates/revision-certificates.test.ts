@@ -4,7 +4,7 @@ import { bundleFingerprints } from '../../certs/read-certificate.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 
-describe('RevisionCertificates', () => {
+describe('certify', () => {
   const fixture = eachTest(new TagFixture());
 
   it('serves a certificate of a new authority only after the tag trusts that authority', async () => {

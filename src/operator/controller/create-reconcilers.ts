@@ -3,7 +3,7 @@ import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { EventRecorder } from '../../kube/event-recorder.ts';
 import { createProviders } from '../certificates/create-providers.ts';
-import { type ReleaseMemory, RevisionCertificates } from '../certificates/revision-certificates.ts';
+import type { ReleaseMemory } from '../certificates/revision-certificates.ts';
 import { ClusterRehearsal, type RehearsalMemory } from '../configurations/cluster-rehearsal.ts';
 import { type CompilerMemory, ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { publishedRules, type RulesMemory } from '../configurations/published-rules.ts';
@@ -30,7 +30,6 @@ import { whileLeading } from './leading-client.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { PassContext } from './pass-context.ts';
 import { PassMemory } from './pass-memory.ts';
-import { RevisionProducer } from './produce-revision.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { type RefusalMemory, Refusals } from './refusals.ts';
 import { RevisionEvents } from './revision-events.ts';
@@ -118,15 +117,15 @@ export function createReconcilers(parts: ReconcilerParts) {
     news: wake,
   });
   const webhookMemory = new PassMemory<WebhookMemory & PublicationMemory>();
-  const webhooks = new WebhookWriter({ ...shared, objects: owned, memory: webhookMemory, holds });
+  const webhooks = new WebhookWriter({ ...shared, webhooks: owned, memory: webhookMemory, holds });
 
   const servingRole = new ServingRoleKeeper(shared);
   const configurations = new StoredConfigurations(shared);
   const followed = new FollowedObjects({ client, follow: parts.followObject, onChange: wake });
   const providers = createProviders({ ...shared, followed });
-  const producer = new RevisionProducer({
+  const revisions = new RevisionReconciler({
     ...shared,
-    certificates: new RevisionCertificates({ ...shared, webhooks, providers }),
+    providers,
     servingRole,
     compiler: new ConfigurationCompiler(followed, load, memory),
     rehearsal: new ClusterRehearsal({ ...shared, usage }),
@@ -134,13 +133,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     holds,
     webhookMemory,
     webhooks,
-  });
-  const removal = new Removal({ ...shared, webhooks });
-  const revisions = new RevisionReconciler({
-    ...shared,
     usage: reportedUsage,
-    producer,
-    removal,
+    removal: new Removal({ ...shared, webhooks }),
     held: keeper,
     followed,
   });

@@ -7,15 +7,14 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { conflictBackOff, type ConflictMemory, observeConflict } from '../webhooks/conflicts.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
+import { type ReleaseMemory, releaseCertificates } from '../certificates/revision-certificates.ts';
 import type { HoldKeeper } from '../holding/hold-keeper.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
-import type { PassContext } from './pass-context.ts';
 import type { PassMemory } from './pass-memory.ts';
 import { combineResults } from './pass-result.ts';
-import type { RevisionProducer, RevisionResult } from './produce-revision.ts';
+import { produce, type ProducingParts, type RevisionResult, withdrawn } from './produce-revision.ts';
 import type { ConditionReason } from '../reasons.ts';
-import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
 import { resyncMs } from '../settings.ts';
@@ -23,16 +22,14 @@ import { finishPass } from './store-status.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 
-export interface ReconcilerOptions extends PassContext {
-  readonly client: Pick<ApiClient, 'apply' | 'patch'>;
-  readonly producer: RevisionProducer;
+export interface ReconcilerOptions extends ProducingParts {
+  readonly client: ProducingParts['client'] & Pick<ApiClient, 'apply' | 'patch'>;
   readonly usage: UsageSource;
   readonly removal: Removal;
-  readonly refusals: Refusals;
   readonly held: Pick<HoldKeeper, 'finding'>;
   readonly followed: FollowedObjects;
   /** The memory of all parts of the pass. */
-  readonly memory: PassMemory<ConflictMemory>;
+  readonly memory: PassMemory<ConflictMemory & ReleaseMemory>;
 }
 
 const defaultFindings: RevisionFindings = {
@@ -102,7 +99,7 @@ export class RevisionReconciler {
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { clock, targets, refusals, producer, followed, events, view, memory } = this.#options;
+    const { clock, targets, refusals, followed, events, view, memory } = this.#options;
     const { name } = config.metadata;
     let object = read;
     const winner = configWinner(config, targets.claims());
@@ -113,7 +110,7 @@ export class RevisionReconciler {
     let failure: Error | undefined;
     try {
       object = await setFinalizer(this.#options, object, true, signal);
-      for await (const result of producer.produce({ config, object, signal })) results.push(result);
+      for await (const result of produce(this.#options, { config, object, signal })) results.push(result);
       followed.endPass(name);
     } catch (error) {
       failure = asError(error);
@@ -143,7 +140,7 @@ export class RevisionReconciler {
     object: KubernetesObject,
     signal: AbortSignal,
   ): Promise<number> {
-    const { refusals, producer } = this.#options;
+    const { refusals } = this.#options;
     const isCustom = winner.isCustom || config.spec.webhook.selection === 'Custom';
     const advice = isCustom
       ? '; give one of the two separate spec.webhook.keys, or selectors that exclude each other'
@@ -151,7 +148,7 @@ export class RevisionReconciler {
     const message = `${nameOf(winner)} is older and selects the same pods, so this InjectorConfig publishes nothing${advice}`;
     const WebhookReady = no('Overlap', message);
     refusals.report(object, 'Overlap', WebhookReady);
-    producer.withdrawn(config.metadata.name);
+    withdrawn(this.#options, config.metadata.name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(config.metadata.name, signal));
     const findings = { Overlap: yes('Overlap', message), WebhookReady, publishedHash: undefined };
     return Math.min(wait ?? resyncMs, await this.#write(config, object, findings, signal));
@@ -160,17 +157,17 @@ export class RevisionReconciler {
   /** Deletes the webhook, then the objects of certificate providers, which are then unused. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
-    await this.#options.producer.release(name, signal);
+    await releaseCertificates(this.#options, name, signal);
     return wait;
   }
 
   /** Handles `spec.paused`, which works even if the rest of the spec is invalid. */
   async #pause(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { removal, producer, events, logger } = this.#options;
+    const { removal, events, logger } = this.#options;
     const { name = '' } = object.metadata;
     if (await this.#unblocked(object, signal, () => removal.withdraw(name, signal)))
       logger.warn('paused: the webhook is withdrawn', { injectorConfig: name });
-    producer.withdrawn(name);
+    withdrawn(this.#options, name);
     const message =
       'spec.paused is set: the webhook is withdrawn, pods start without this injector, and the operator repairs nothing';
     const config = configForStatus(object);
@@ -218,10 +215,10 @@ export class RevisionReconciler {
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { producer, logger } = this.#options;
+    const { logger } = this.#options;
     const { name = '' } = object.metadata;
     if (!hasFinalizer(object)) return resyncMs;
-    producer.withdrawn(name);
+    withdrawn(this.#options, name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(name, signal));
     if (wait !== undefined) return wait;
     await setFinalizer(this.#options, object, false, signal);
@@ -231,7 +228,7 @@ export class RevisionReconciler {
   }
 
   #forget(name: string): void {
-    this.#options.producer.withdrawn(name);
+    withdrawn(this.#options, name);
     this.#options.followed.forget(name);
     this.#options.memory.forget(name);
     this.#options.metrics.forget?.(name);

@@ -5,7 +5,7 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 const probe = 'sidecar-injector-probe-blue';
 const configuration = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
 
-describe('ReachabilityCheck', () => {
+describe('checkReachability', () => {
   const fixture = eachTest(new RevisionFixture());
 
   const probes = (): number => fixture.cluster.writes.filter((write) => write === `POST configmaps ${probe}`).length;

@@ -23,7 +23,7 @@ export interface EndpointMemory {
   failed?: { readonly text: string; readonly attempts: number; readonly due: number; readonly finding: Finding };
 }
 
-export interface ReachabilityCheckOptions extends PathProbeOptions {
+export interface ReachabilityParts extends PathProbeOptions {
   readonly view: ClusterView;
   readonly logger: Logger;
   /** By `probeSubject`. */
@@ -43,66 +43,62 @@ const maxRetryMs = 30_000;
 /**
  * Runs the reachability check before a webhook is created, again after a withdrawal, and before it
  * moves to another endpoint (Service, port or url). Skips the check for a new path or certificate,
- * which replicas report, and for a deleted webhook: until it is back, pods get no sidecar.
+ * which replicas report, and for a deleted webhook: until it is back, pods get no sidecar. Resolves
+ * with undefined if the webhook may be written. Rejects when the API server fails.
  */
-export class ReachabilityCheck {
-  readonly #options: ReachabilityCheckOptions;
-
-  constructor(options: ReachabilityCheckOptions) {
-    this.#options = options;
+export async function checkReachability(
+  parts: ReachabilityParts,
+  target: CheckedWebhook,
+  desired: KubernetesObject,
+  live: KubernetesObject | undefined,
+  signal: AbortSignal,
+): Promise<WriteObstacle | undefined> {
+  const { clock, logger, memory } = parts;
+  const { context } = target;
+  const name = probeSubject(target);
+  if (hasReached(parts, name, desired, live)) return undefined;
+  const probing = probeConfiguration(target, context);
+  const text = JSON.stringify(probing);
+  const record = memory.of(name);
+  const last = record.failed?.text === text ? record.failed : undefined;
+  const wait = last === undefined ? 0 : last.due - clock.monotonic();
+  if (last !== undefined && wait > 0) return { finding: last.finding, retryAfter: wait };
+  const result = await probePath(parts, probing, (nonce) => probeConfigMap(name, nonce, context.namespace), signal);
+  if (result.reached) {
+    delete record.failed;
+    record.reached = endpointOf(desired);
+    const { replica, milliseconds } = result;
+    logger.info('the API server reaches the webhook', { webhook: desired.metadata.name, replica, milliseconds });
+    return undefined;
   }
+  const attempts = (last?.attempts ?? 0) + 1;
+  const retryAfter = Math.min(minRetryMs * 2 ** (attempts - 1), maxRetryMs);
+  const finding = no(result.reason, result.message);
+  record.failed = { text, attempts, due: clock.monotonic() + retryAfter, finding };
+  return { finding, retryAfter };
+}
 
-  /** Resolves with undefined if the webhook may be written. Rejects when the API server fails. */
-  async check(
-    target: CheckedWebhook,
-    desired: KubernetesObject,
-    live: KubernetesObject | undefined,
-    signal: AbortSignal,
-  ): Promise<WriteObstacle | undefined> {
-    const { clock, logger } = this.#options;
-    const { context } = target;
-    const name = probeSubject(target);
-    if (this.hasReached(name, desired, live)) return undefined;
-    const probing = probeConfiguration(target, context);
-    const text = JSON.stringify(probing);
-    const record = this.#options.memory.of(name);
-    const last = record.failed?.text === text ? record.failed : undefined;
-    const wait = last === undefined ? 0 : last.due - clock.monotonic();
-    if (last !== undefined && wait > 0) return { finding: last.finding, retryAfter: wait };
-    const result = await probePath(
-      this.#options,
-      probing,
-      (nonce) => probeConfigMap(name, nonce, context.namespace),
-      signal,
-    );
-    if (result.reached) {
-      delete record.failed;
-      record.reached = endpointOf(desired);
-      const { replica, milliseconds } = result;
-      logger.info('the API server reaches the webhook', { webhook: desired.metadata.name, replica, milliseconds });
-      return undefined;
-    }
-    const attempts = (last?.attempts ?? 0) + 1;
-    const retryAfter = Math.min(minRetryMs * 2 ** (attempts - 1), maxRetryMs);
-    const finding = no(result.reason, result.message);
-    record.failed = { text, attempts, due: clock.monotonic() + retryAfter, finding };
-    return { finding, retryAfter };
-  }
+/** Reports whether the endpoint is the live webhook's, or the endpoint that was reached last. */
+export function hasReached(
+  { memory }: ReachabilityParts,
+  name: string,
+  desired: KubernetesObject,
+  live: KubernetesObject | undefined,
+): boolean {
+  const record = memory.of(name);
+  const endpoint = endpointOf(desired);
+  if (endpointOf(live) === endpoint) record.reached = endpoint;
+  return record.reached === endpoint;
+}
 
-  /** Reports whether the endpoint is the live webhook's, or the endpoint that was reached last. */
-  hasReached(name: string, desired: KubernetesObject, live: KubernetesObject | undefined): boolean {
-    const record = this.#options.memory.of(name);
-    const endpoint = endpointOf(desired);
-    if (endpointOf(live) === endpoint) record.reached = endpoint;
-    return record.reached === endpoint;
-  }
-
-  /** Removes a probe webhook that a previous leader left behind. Call this between checks. */
-  async sweep(name: string, signal: AbortSignal): Promise<void> {
-    const { view } = this.#options;
-    const leftover = view.mutatingWebhooks.get(pathProbeName(name));
-    if (leftover !== undefined && view.isOurs(leftover)) await this.#options.webhooks.remove(leftover, signal);
-  }
+/** Removes a probe webhook that a previous leader left behind. Call this between checks. */
+export async function sweepProbe(
+  { view, webhooks }: ReachabilityParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const leftover = view.mutatingWebhooks.get(pathProbeName(name));
+  if (leftover !== undefined && view.isOurs(leftover)) await webhooks.remove(leftover, signal);
 }
 
 /** Returns the endpoint of our webhooks, without the path; '' if they have none or differ. */

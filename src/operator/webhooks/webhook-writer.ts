@@ -19,9 +19,11 @@ import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
 import {
   type CheckedWebhook,
+  checkReachability,
   type EndpointMemory,
-  ReachabilityCheck,
-  type ReachabilityCheckOptions,
+  hasReached,
+  type ReachabilityParts,
+  sweepProbe,
   type WriteObstacle,
 } from './reachability-check.ts';
 
@@ -55,9 +57,8 @@ export interface WebhookMemory extends EndpointMemory {
   refused?: { readonly text: string; readonly message: string; readonly at: number };
 }
 
-export interface WebhookWriterOptions
-  extends Pick<PassContext, 'reports'>, Omit<ReachabilityCheckOptions, 'webhooks' | 'memory'> {
-  readonly objects: ObjectWriter;
+export interface WebhookWriterOptions extends Pick<PassContext, 'reports'>, ReachabilityParts {
+  readonly webhooks: ObjectWriter;
   /** By `probeSubject`. */
   readonly memory: PassMemory<WebhookMemory>;
   readonly holds: Pick<HoldPolicies, 'prepare' | 'isIntact' | 'withdraw'>;
@@ -71,13 +72,11 @@ export interface WebhookWriterOptions
  */
 export class WebhookWriter {
   readonly #options: WebhookWriterOptions;
-  readonly #check: ReachabilityCheck;
   /** The webhook configurations that are being written. */
   readonly #inFlight = new Set<KubernetesObject>();
 
   constructor(options: WebhookWriterOptions) {
     this.#options = options;
-    this.#check = new ReachabilityCheck({ ...options, webhooks: options.objects });
   }
 
   /**
@@ -100,7 +99,7 @@ export class WebhookWriter {
   canWrite(target: CheckedWebhook): boolean {
     const isReadable = typeof this.#options.reports.pathFormat() !== 'string';
     if (!isReadable || this.#options.view.otherClassAt(webhookName(target)) !== undefined) return false;
-    return this.#check.hasReached(probeSubject(target), this.#desired(target).object, this.live(target));
+    return hasReached(this.#options, probeSubject(target), this.#desired(target).object, this.live(target));
   }
 
   /** Runs the reachability check. Resolves with the obstacle to a write, or undefined. */
@@ -112,8 +111,9 @@ export class WebhookWriter {
       const message = `no path format of this version is supported by every replica (${format}); the webhook stays as it was`;
       return { finding: no('WaitingForReplicas', message), retryAfter: takenRetryMs };
     }
-    await this.#check.sweep(probeSubject(target), signal);
-    return this.#check.check({ ...target, format }, this.#desired(target).object, this.live(target), signal);
+    await this.sweep(probeSubject(target), signal);
+    const desired = this.#desired(target).object;
+    return checkReachability(this.#options, { ...target, format }, desired, this.live(target), signal);
   }
 
   /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
@@ -162,14 +162,14 @@ export class WebhookWriter {
 
   /** See `ObjectWriter.remove`. Then removes the policy that holds pods of this webhook. */
   async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    const remaining = await this.#options.objects.remove(object, signal);
+    const remaining = await this.#options.webhooks.remove(object, signal);
     if (remaining === undefined) await this.#options.holds.withdraw(object.metadata.name ?? '', signal);
     return remaining;
   }
 
-  /** See `ReachabilityCheck.sweep`. */
+  /** See `sweepProbe`. */
   sweep(subject: string, signal: AbortSignal): Promise<void> {
-    return this.#check.sweep(subject, signal);
+    return sweepProbe(this.#options, subject, signal);
   }
 
   /** Forgets a withdrawn webhook: the next one needs a check. @param subject see `probeSubject` */
@@ -192,7 +192,7 @@ export class WebhookWriter {
     const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
     this.#inFlight.add(desired);
     try {
-      return await this.#options.objects.apply({ ...desired, metadata }, signal);
+      return await this.#options.webhooks.apply({ ...desired, metadata }, signal);
     } finally {
       this.#inFlight.delete(desired);
     }
