@@ -17,10 +17,8 @@ import {
 } from './certificate-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { resyncMs } from '../settings.ts';
-import type { RevisionPass } from '../controller/pass-context.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassMemory, PassResult, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
-import type { PassResult } from '../controller/pass-result.ts';
 import { type Finding, no, type RevisionFindings, yes } from '../controller/revision-status.ts';
 import { hostClaimOf } from './host-claims.ts';
 import { requestedRenewal, rotateAnswer } from './rotate-requests.ts';

@@ -11,7 +11,7 @@ import {
   ConfigurationCompiler,
   RefusedConfigurationError,
 } from './compile-configuration.ts';
-import { PassMemory } from '../controller/pass-memory.ts';
+import { PassMemory } from '../controller/pass-context.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
 

@@ -14,7 +14,7 @@ import {
   type ConfigurationReference,
   type ConfigurationReferences,
 } from '../../manifests/configuration-files.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassMemory } from '../controller/pass-context.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { configMaps } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';

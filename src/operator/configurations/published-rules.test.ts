@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LoadConfiguration } from '../ports.ts';
-import { PassMemory } from '../controller/pass-memory.ts';
+import { PassMemory } from '../controller/pass-context.ts';
 import { type PublishedRules, publishedRules, type RulesMemory } from './published-rules.ts';
 import { context, eachTest, loadAtOnce } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';

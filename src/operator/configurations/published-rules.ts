@@ -1,7 +1,7 @@
 import { hashedConfigMapName, objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { ClusterView } from '../cluster-view.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassMemory } from '../controller/pass-context.ts';
 import { verifiedFiles } from './last-good.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';

@@ -5,8 +5,7 @@ import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
-import type { PassContext } from '../controller/pass-context.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassContext, PassMemory } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
 

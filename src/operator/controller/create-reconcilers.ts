@@ -28,8 +28,7 @@ import { type FactsMemory, KnownRevisions } from '../webhooks/revision-facts.ts'
 import { type WebhookMemory, WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { whileLeading } from './leading-client.ts';
 import { ObjectWriter } from './object-writer.ts';
-import type { PassContext } from './pass-context.ts';
-import { PassMemory } from './pass-memory.ts';
+import { type PassContext, PassMemory } from './pass-context.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { type RefusalMemory, Refusals } from './refusals.ts';
 import { RevisionEvents } from './revision-events.ts';

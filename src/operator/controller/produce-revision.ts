@@ -13,14 +13,13 @@ import {
 import type { FailureReason } from '../../inject/injection-result.ts';
 import type { ConditionReason } from '../reasons.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
-import type { RevisionPass } from './pass-context.ts';
+import type { PassResult, RevisionPass } from './pass-context.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { hostClaimOf } from '../certificates/host-claims.ts';
 import { publish, type PublicationInput, type PublicationParts } from '../webhooks/publication.ts';
 import { type CertificateParts, certify, releaseCertificates } from '../certificates/revision-certificates.ts';
-import type { PassResult } from './pass-result.ts';
 import { type Finding, no, type RevisionFindings, yes } from './revision-status.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';

@@ -11,8 +11,7 @@ import { type ReleaseMemory, releaseCertificates } from '../certificates/revisio
 import type { HoldKeeper } from '../holding/hold-keeper.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
-import type { PassMemory } from './pass-memory.ts';
-import { combineResults } from './pass-result.ts';
+import { combineResults, type PassMemory } from './pass-context.ts';
 import { produce, type ProducingParts, type RevisionResult, withdrawn } from './produce-revision.ts';
 import type { ConditionReason } from '../reasons.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { PassMemory } from './pass-memory.ts';
+import { PassMemory } from './pass-context.ts';
 import { type RefusalMemory, Refusals, type RefusalTopic } from './refusals.ts';
 import { RevisionEvents } from './revision-events.ts';
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Logger } from '../../kube/ports.ts';
 import type { EventReason } from '../reasons.ts';
-import type { PassMemory } from './pass-memory.ts';
+import type { PassMemory } from './pass-context.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import { tagKey } from './wake-ups.ts';
 

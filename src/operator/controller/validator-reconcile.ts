@@ -6,7 +6,7 @@ import { validatorCertificateNames } from '../../manifests/certificate-terms.ts'
 import { validatorObjects } from '../../manifests/validator-objects.ts';
 import { advanceCertificates, type RotatingParts } from '../certificates/certificate-keeper.ts';
 import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
-import { combineResults, logRepairs } from './pass-result.ts';
+import { combineResults, logRepairs } from './pass-context.ts';
 import { webhooksOf } from '../webhooks/published-webhook.ts';
 
 /** Maintains the validating webhook of this operator class. The webhook fails open. */

@@ -1,7 +1,6 @@
 import { objectNames, servingRoleName, validatorNames, labelNames, managedBy } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { PassContext } from '../controller/pass-context.ts';
-import { logRepairs } from '../controller/pass-result.ts';
+import { logRepairs, type PassContext } from '../controller/pass-context.ts';
 import { resyncMs } from '../settings.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 

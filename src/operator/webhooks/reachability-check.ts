@@ -7,7 +7,7 @@ import { probeConfigMap, probeConfiguration, probeSubject } from '../../manifest
 import type { ClusterView } from '../cluster-view.ts';
 import { type PathProbeOptions, probePath } from './path-probe.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassMemory } from '../controller/pass-context.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { WebhookInput } from '../../manifests/webhook-configuration.ts';
 

@@ -1,4 +1,4 @@
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassMemory } from '../controller/pass-context.ts';
 
 /** The facts about an InjectorConfig that its webhooks need. */
 export interface RevisionFacts {

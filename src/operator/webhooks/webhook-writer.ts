@@ -11,8 +11,7 @@ import {
 } from '../../manifests/webhook-configuration.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import type { ObjectWrite } from '../controller/owned-objects.ts';
-import type { PassContext } from '../controller/pass-context.ts';
-import type { PassMemory } from '../controller/pass-memory.ts';
+import type { PassContext, PassMemory } from '../controller/pass-context.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { HoldPolicies } from '../holding/hold-policies.ts';
 import { nameInUse } from './foreign-finding.ts';
