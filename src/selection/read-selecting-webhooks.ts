@@ -7,22 +7,31 @@ import { webhookOwners } from './webhook-owners.ts';
 import type { ClaimingObjects, PodClaim } from './pod-claims.ts';
 import {
   compileSelectors,
-  type CompiledSelectors,
   readSelectingWebhook,
   type SelectingWebhook,
+  type SelectorPair,
 } from './selecting-webhook.ts';
+
+/** A selecting webhook, and what it was read from. */
+interface ReadWebhook {
+  readonly webhook: SelectingWebhook;
+  /** The selectors, the tag and the keys as text, for comparisons. */
+  readonly selection: string;
+  /** The other fields as text, for comparisons. */
+  readonly text: string;
+  /** The live object; absent for a desired webhook. */
+  readonly object?: KubernetesObject;
+}
 
 /**
  * Reads all selecting webhooks: the live webhooks, and the desired webhooks of owners that have no
- * live webhook because they are paused or not ready yet. Selectors that have not changed remain the
- * same object.
+ * live webhook because they are paused or not ready yet. Webhooks and selectors that have not
+ * changed remain the same object.
  */
 export class SelectingWebhookReader {
   readonly #ownNamespace: string;
-  readonly #compiled = new Map<string, { readonly text: string; readonly selectors: readonly CompiledSelectors[] }>();
-  /** The live webhook of each object. An entry is valid until the keys of its family change. */
-  readonly #live = new WeakMap<KubernetesObject, SelectingWebhook>();
-  #last = new Map<string, SelectingWebhook>();
+  /** What the last call has read, by id. */
+  #last: ReadonlyMap<string, ReadWebhook> = new Map();
 
   /** @param ownNamespace the namespace of the operator, whose pods no webhook selects */
   constructor(ownNamespace: string) {
@@ -34,41 +43,36 @@ export class SelectingWebhookReader {
     const keys = new Map(
       claiming.configs.map(({ metadata, spec }): [string, WebhookKeys] => [metadata.name, spec.webhook.keys]),
     );
-    const found = new Map<string, SelectingWebhook>();
+    const found = new Map<string, ReadWebhook>();
     for (const object of webhooks) {
-      const webhook = this.#read(object, keys);
-      if (webhook !== undefined) found.set(webhook.id, webhook);
+      const read = this.#read(object, keys);
+      if (read !== undefined) found.set(read.webhook.id, read);
     }
     for (const owner of webhookOwners(claiming, (claim) => !found.has(webhookOf(claim)))) {
-      const desired = desiredWebhook(owner);
-      found.set(desired.id, this.#compile(desired, selectorsFor(owner, this.#ownNamespace)));
+      const selectors = selectorsFor(owner, this.#ownNamespace);
+      const desired = desiredWebhook(owner, selectors);
+      found.set(desired.id, this.#unlessSame(desired, selectors));
     }
-    for (const id of this.#compiled.keys()) if (!found.has(id)) this.#compiled.delete(id);
     this.#last = found;
-    return this.#last;
+    return new Map([...found].map(([id, { webhook }]) => [id, webhook]));
   }
 
-  #read(object: KubernetesObject, keys: ReadonlyMap<string, WebhookKeys>): SelectingWebhook | undefined {
-    const known = this.#live.get(object);
-    if (known !== undefined && isDeepStrictEqual(keys.get(known.injectorConfig), known.keys)) return known;
-    const read = readSelectingWebhook(object, (name) => keys.get(name));
-    const webhook = read && this.#compile(read, object.webhooks);
-    if (webhook !== undefined) this.#live.set(object, webhook);
-    return webhook;
+  #read(object: KubernetesObject, keys: ReadonlyMap<string, WebhookKeys>): ReadWebhook | undefined {
+    const last = this.#last.get(object.metadata.name ?? '');
+    const isKnown = last?.object === object;
+    if (isKnown && isDeepStrictEqual(keys.get(last.webhook.injectorConfig), last.webhook.keys)) return last;
+    const webhook = readSelectingWebhook(object, (name) => keys.get(name));
+    return webhook && { ...this.#unlessSame(webhook, object.webhooks as readonly SelectorPair[]), object };
   }
 
-  /** Compiles selectors. Returns the previous object if nothing has changed. */
-  #compile(webhook: SelectingWebhook, selectors: unknown): SelectingWebhook {
-    const pairs = (selectors as readonly { namespaceSelector?: object; objectSelector?: object }[]).map(
-      ({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector }),
-    );
-    const text = JSON.stringify([pairs, webhook.tag, webhook.keys]);
-    const known = this.#compiled.get(webhook.id);
-    const compiled = known?.text === text ? known.selectors : pairs.map((pair) => compileSelectors(pair as never));
-    this.#compiled.set(webhook.id, { text, selectors: compiled });
-    const next = { ...webhook, selectors: compiled };
+  /** Returns the previous webhook, or its compiled selectors, if they have not changed. */
+  #unlessSame(webhook: SelectingWebhook, selectors: readonly SelectorPair[]): ReadWebhook {
+    const pairs = selectors.map(({ namespaceSelector, objectSelector }) => [namespaceSelector, objectSelector]);
+    const selection = JSON.stringify([pairs, webhook.tag, webhook.keys]);
+    const text = JSON.stringify(webhook);
     const last = this.#last.get(webhook.id);
-    return last !== undefined && isSame(last, next) ? last : next;
+    if (last?.selection !== selection) return { webhook, selection, text };
+    return last.text === text ? last : { webhook: { ...webhook, selectors: last.webhook.selectors }, selection, text };
   }
 }
 
@@ -77,22 +81,14 @@ function webhookOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
   return kind === 'RevisionTag' ? tagWebhookConfiguration(name) : objectNames(name).webhookConfiguration;
 }
 
-/** Returns the webhook that an owner will get, without the selectors. */
-function desiredWebhook({ config, tag }: WebhookOwner): SelectingWebhook {
+/** Returns the webhook that an owner will get. */
+function desiredWebhook({ config, tag }: WebhookOwner, pairs: readonly SelectorPair[]): SelectingWebhook {
   const { name: injectorConfig } = config.metadata;
   const { keys } = config.spec.webhook;
   const id = webhookOf(
     tag ? { kind: 'RevisionTag', name: tag.metadata.name } : { kind: 'InjectorConfig', name: injectorConfig },
   );
   const own = tag && { tag: tag.metadata.name };
-  return { id, injectorConfig, ...own, keys, hash: undefined, since: NaN, isConditional: false, selectors: [] };
-}
-
-function isSame(one: SelectingWebhook, other: SelectingWebhook): boolean {
-  const fields = ['injectorConfig', 'tag', 'hash', 'isConditional', 'selectors'] as const;
-  return (
-    fields.every((field) => one[field] === other[field]) &&
-    Object.is(one.since, other.since) &&
-    isDeepStrictEqual(one.canary, other.canary)
-  );
+  const selectors = pairs.map(compileSelectors);
+  return { id, injectorConfig, ...own, keys, hash: undefined, since: NaN, isConditional: false, selectors };
 }

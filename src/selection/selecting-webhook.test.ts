@@ -5,7 +5,7 @@ import { matchConditionNames } from '../api/injector-config/match-condition-name
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 import { webhookSelectors } from './webhook-selectors.ts';
-import { compileSelectors, readSelectingWebhook } from './selecting-webhook.ts';
+import { compileSelectors, readSelectingWebhook, webhooksSelecting } from './selecting-webhook.ts';
 
 /** The webhooks of an InjectorConfig as the operator writes them, without irrelevant fields. */
 function published(matchConditions: readonly object[] = []): KubernetesObject {
@@ -14,7 +14,7 @@ function published(matchConditions: readonly object[] = []): KubernetesObject {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: { name: 'sidecar-injector-blue' },
-    webhooks: webhookSelectors({ config: injectorConfig('blue') }, []).map(({ name, ...selectors }) => ({
+    webhooks: webhookSelectors({ config: injectorConfig('blue') }, ['kube-system']).map(({ name, ...selectors }) => ({
       name: `${name}.sidecar-injector.io`,
       clientConfig: { service: { path } },
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
@@ -35,13 +35,9 @@ describe('readSelectingWebhook', () => {
     const { id, injectorConfig: name, hash, tag, isConditional, selectors } = selectingWebhook;
     assert.deepEqual([id, name, hash, tag], ['sidecar-injector-blue', 'blue', '0a1b2c3d', undefined]);
     assert.equal(isConditional, false);
-    const labels = ['istio.io/rev=blue'];
     assert.deepEqual(
-      selectors.map(({ isByNamespace, anchor }) => ({ isByNamespace, anchor })),
-      [
-        { isByNamespace: true, anchor: { side: 'namespace', labels } },
-        { isByNamespace: false, anchor: { side: 'pod', labels } },
-      ],
+      selectors.map(({ isByNamespace }) => isByNamespace),
+      [true, false],
     );
   });
 
@@ -80,17 +76,31 @@ describe('compileSelectors', () => {
   it('selects everything with empty selectors, and nothing with invalid ones', () => {
     const everything = compileSelectors({});
     assert.ok(everything.namespace({}) && everything.pod({ any: 'thing' }));
-    assert.equal(everything.anchor, undefined);
+    assert.equal(everything.isByNamespace, false);
     const objectSelector = { matchExpressions: [{ key: 'a', operator: 'In' as const, values: [] }] };
     assert.equal(compileSelectors({ objectSelector }).pod({ a: 'b' }), false);
   });
 
-  it('finds a label that every selected pod must have, except the namespace name', () => {
-    const anchorOf = (matchExpressions: { key: string; operator: 'In' | 'Exists' | 'NotIn'; values?: string[] }[]) =>
-      compileSelectors({ namespaceSelector: { matchExpressions } }).anchor?.labels;
-    assert.deepEqual(anchorOf([{ key: 'a', operator: 'In', values: ['x', 'y'] }]), ['a=x', 'a=y']);
-    assert.deepEqual(anchorOf([{ key: 'kubesphere.io/workspace', operator: 'Exists' }]), ['kubesphere.io/workspace']);
-    assert.equal(anchorOf([{ key: 'a', operator: 'NotIn', values: ['x'] }]), undefined);
-    assert.equal(anchorOf([{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['shop'] }]), undefined);
+  it('reports whether a namespace must have a label, except its name', () => {
+    const isByNamespace = (
+      ...matchExpressions: { key: string; operator: 'In' | 'Exists' | 'NotIn'; values?: string[] }[]
+    ) => compileSelectors({ namespaceSelector: { matchExpressions } }).isByNamespace;
+    assert.equal(isByNamespace({ key: 'a', operator: 'In', values: ['x', 'y'] }), true);
+    assert.equal(isByNamespace({ key: 'kubesphere.io/workspace', operator: 'Exists' }), true);
+    assert.equal(isByNamespace({ key: 'a', operator: 'NotIn', values: ['x'] }), false);
+    assert.equal(isByNamespace({ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['shop'] }), false);
+    assert.equal(compileSelectors({ namespaceSelector: { matchLabels: { a: 'x' } } }).isByNamespace, true);
+  });
+});
+
+describe('webhooksSelecting', () => {
+  it('returns the webhooks with a pair of selectors that match the pod and its namespace', () => {
+    const webhook = read(published());
+    assert.ok(webhook);
+    const revision = { 'istio.io/rev': 'blue' };
+    const isSelected = (namespace: object, pod: object) =>
+      webhooksSelecting([webhook], { ...namespace }, { ...pod }).length > 0;
+    assert.deepEqual([isSelected(revision, {}), isSelected({}, revision), isSelected({}, {})], [true, true, false]);
+    assert.equal(isSelected({ 'istio.io/rev': 'green' }, revision), false);
   });
 });

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject, LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../api/names.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
-import { apiServerMatcher, keysOf } from './label-selector.ts';
+import { apiServerMatcher, keysOf, type Labels } from './label-selector.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import { type ConfigurationRef, type RoutedClientConfig, routeOf } from '../routing/route.ts';
 
@@ -91,29 +91,32 @@ export function readSelectingWebhook(
   };
 }
 
+/** Returns the webhooks that select a pod, usually at most one per family. */
+export function webhooksSelecting(
+  webhooks: readonly SelectingWebhook[],
+  namespaceLabels: Labels,
+  podLabels: Labels,
+): SelectingWebhook[] {
+  return webhooks.filter(({ selectors }) => {
+    return selectors.some((each) => each.namespace(namespaceLabels) && each.pod(podLabels));
+  });
+}
+
 /** Compiles a pair of selectors as the API server does: an empty selector selects everything. */
 export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }: SelectorPair) {
-  const byNamespace = anchorOf(namespaceSelector);
-  const labels = byNamespace ?? anchorOf(objectSelector);
-  const side: 'namespace' | 'pod' = byNamespace === undefined ? 'pod' : 'namespace';
   return {
     namespace: apiServerMatcher(namespaceSelector),
     pod: apiServerMatcher(objectSelector),
     /** Whether the namespace must have a label; otherwise the pod's labels decide. */
-    isByNamespace: byNamespace !== undefined,
-    /** If set, each selected pod or namespace has one of these labels (`key=value` or `key`). */
-    anchor: labels && { side, labels },
+    isByNamespace: requiresLabel(namespaceSelector),
     /** The label names in the pod selector. */
     podLabels: keysOf(objectSelector),
   };
 }
 
-/** Returns labels of which an object must have one, if any; ignores the namespace name. */
-function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] | undefined {
-  const [equal] = Object.entries(matchLabels);
-  if (equal !== undefined) return [equal.join('=')];
-  const oneOf = matchExpressions.find(({ key, operator }) => operator === 'In' && key !== namespaceNameLabel);
-  if (oneOf !== undefined) return (oneOf.values ?? []).map((value) => `${oneOf.key}=${value}`);
-  const there = matchExpressions.find(({ operator }) => operator === 'Exists');
-  return there && [there.key];
+/** Reports whether a namespace must have a label; ignores a requirement for its name. */
+function requiresLabel({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  const requires = ({ key, operator }: LabelSelectorRequirement): boolean =>
+    (operator === 'In' && key !== namespaceNameLabel) || operator === 'Exists';
+  return Object.keys(matchLabels).length > 0 || matchExpressions.some(requires);
 }

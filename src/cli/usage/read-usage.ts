@@ -4,8 +4,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
+import { type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
 import {
   describeJudgement,
   familyMember,
@@ -84,13 +83,12 @@ export async function readUsage(
   const [ownNamespace = ''] = webhooks.flatMap(({ target }) => target?.namespace ?? []);
   const injectorAt = ({ injectorConfig, hash = '' }: SelectingWebhook) =>
     injectorOf({ injectorConfig, hash, namespace: undefined });
-  const selectingWebhooks = new SelectingWebhookIndex();
   const notes: string[] = [];
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
   const reader = new SelectingWebhookReader(ownNamespace);
   // The reader adds the desired webhook of each owner that has no live webhook.
-  for (const webhook of reader.read(configurations, { configs, tags, targetOf }).values()) {
-    selectingWebhooks.set(webhook);
+  const selectingWebhooks = [...reader.read(configurations, { configs, tags, targetOf }).values()];
+  for (const webhook of selectingWebhooks) {
     const injector = webhook.hash === undefined ? undefined : injectorAt(webhook);
     if (injector !== undefined && 'unavailable' in injector)
       notes.push(`cannot determine which pods lack the sidecar of ${webhook.id}: ${injector.unavailable}`);
@@ -132,9 +130,13 @@ type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & PodCount
 
 export const noCounts: Readonly<PodCounts> = { current: 0, stale: 0, missing: 0 };
 
+interface TallySources extends JudgementSources {
+  readonly webhooks: readonly SelectingWebhook[];
+}
+
 /** Counts pods one by one, so that pages are not kept. Classifies pods as the operator does. */
 export class UsageTally {
-  readonly #sources: JudgementSources;
+  readonly #sources: TallySources;
   readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
   readonly #injectorConfigs = new Map<string, PodCounts>();
   readonly #tags = new Map<string, PodCounts>();
@@ -142,7 +144,7 @@ export class UsageTally {
   readonly #workloads = new Map<string, WorkloadTally>();
 
   /** @param names the annotations that affect the result */
-  constructor(sources: JudgementSources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
+  constructor(sources: TallySources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
     this.#sources = sources;
     this.#names = names;
   }
@@ -153,7 +155,8 @@ export class UsageTally {
     const traits = traitsOf(pod, { labels, ...this.#names });
     if (traits === undefined) return undefined;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
-    const judgements = judgePod(traits, namespaceLabels, this.#sources);
+    const selecting = webhooksSelecting(this.#sources.webhooks, namespaceLabels, traits.labels);
+    const judgements = judgePod(traits, selecting, this.#sources);
     for (const judgement of judgements) {
       const { state } = judgement;
       if (state !== 'none' && state !== 'undecided') this.#count(traits, createdAt, judgement, state);

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import { by, Pods, selectingWebhook } from '../usage/testdata/counted-pods.ts';
+import { by, EditedUsage, Pods, selectingWebhook } from '../usage/testdata/counted-pods.ts';
 import type { PodTraits } from '../usage/pod-traits.ts';
-import { PodUsage } from '../usage/pod-usage.ts';
 import { observePods } from './plan-rollout.ts';
 
 const canary = { injectorConfig: 'new', hash: '22222222' };
 
 /** Returns how `observePods` counts a pod with these traits: `[stable, canary]`. */
 function observed(traits: Partial<PodTraits>): number[] {
-  const usage = new PodUsage();
+  const usage = new EditedUsage();
   for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);
   usage.setWebhook('tag-prod', selectingWebhook('old', { hash: '11111111', tag: 'prod' }));
   usage.setNamespace('shop', { 'istio.io/rev': 'prod' });
   usage.setPod(undefined, new Pods().record('a', traits));
-  const groups = usage.subject('RevisionTag/prod')?.groups.keys() ?? [];
-  const { pods } = observePods('prod', groups, { stable: 'old', canary });
+  const { pods } = observePods('prod', usage.groupsOf('RevisionTag/prod'), { stable: 'old', canary });
   return [pods.stable.length, pods.canary.length];
 }
 

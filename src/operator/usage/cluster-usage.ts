@@ -1,24 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { messageOf } from '../../kube/api-error.ts';
-import type { Logger } from '../../kube/ports.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { foreign } from './judge-pod.ts';
+import { type FamilyMember, familyMember, foreign } from './judge-pod.ts';
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type RelevantNames, traitsOf } from './pod-traits.ts';
-import { PodUsage } from './pod-usage.ts';
+import { PodUsage, usageKey } from './pod-usage.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
-import { UsageSnapshots, type UsageSnapshotsOptions } from './usage-snapshots.ts';
 import { type UsageSource, usageStatus } from './usage-status.ts';
-import { usageKey } from './usage-subject.ts';
 
-export interface ClusterUsageOptions extends Pick<UsageSnapshotsOptions, 'clock' | 'timeScale'> {
+export interface ClusterUsageOptions {
   readonly view: Pick<ClusterView, 'configs' | 'tags' | 'mutatingWebhooks' | 'isOurs'>;
   readonly claims: () => ClaimingObjects;
   /** The operator's namespace. */
@@ -29,11 +28,18 @@ export interface ClusterUsageOptions extends Pick<UsageSnapshotsOptions, 'clock'
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
   /** Called when the last pod of a group that follows a tag is deleted. */
   readonly left?: (tag: string, group: PodGroup) => void;
+  readonly clock: Clock;
+  /** The divisor of the interval between two snapshots, for tests; default 1. */
+  readonly timeScale?: number | undefined;
   readonly logger: Logger;
 }
 
 /** How long to collect changes before a refresh, in milliseconds. */
 const batchMs = 100;
+/** The minimum interval between two snapshots of a subject, in milliseconds. */
+const snapshotMs = 30_000;
+/** How long to collect changes before a snapshot, in milliseconds. */
+const settleMs = 250;
 /** How long to wait before loading rules again after a failure, in milliseconds. */
 const retryMs = 30_000;
 
@@ -43,11 +49,7 @@ interface Counting {
   readonly groups: PodGroups;
   readonly stores: FollowedStores;
   readonly signal: AbortSignal;
-  /** The webhooks that `usage` knows, by id. */
-  selectingWebhooks: ReadonlyMap<string, SelectingWebhook>;
-  families: ReadonlySet<string>;
-  /** All InjectorConfigs, even if they have another operator class or do not parse. */
-  configs: ReadonlySet<string>;
+  /** The existing InjectorConfigs and tags of our class. */
   subjects: ReadonlySet<string>;
   /** The number of relevant label and annotation names when the list of pods began. */
   names: number;
@@ -56,26 +58,32 @@ interface Counting {
   readonly relist: () => void;
 }
 
-/** Keeps {@link PodUsage} in sync with the cluster, and provides usage for statuses and metrics. */
+/** The usage of an InjectorConfig or tag that its status shows. */
+interface Snapshot {
+  status: UsageStatus | undefined;
+  /** When `status` was taken, according to `clock.monotonic`. */
+  at: number;
+  /** Whether a timer for the next snapshot runs. */
+  isDue: boolean;
+}
+
+/**
+ * Keeps {@link PodUsage} in sync with the cluster, and provides usage for statuses and metrics. A
+ * snapshot for a status stays the same for 30 s, regardless of other status writes and the number
+ * of changes. After 30 s without a change, the next change is shown immediately.
+ */
 export class ClusterUsage implements UsageSource {
   readonly #options: ClusterUsageOptions;
-  readonly #names = new KnownNames();
-  readonly #snapshots: UsageSnapshots;
-  #reader: SelectingWebhookReader;
+  /** The relevant names that have been found so far. Names are never removed. */
+  #names: RelevantNames = { labels: new Set(), annotations: new Set(), statuses: new Set() };
+  readonly #snapshots = new Map<string, Snapshot>();
+  readonly #reader: SelectingWebhookReader;
   #counting: Counting | undefined;
   #isDue = false;
 
   constructor(options: ClusterUsageOptions) {
     this.#options = options;
     this.#reader = new SelectingWebhookReader(options.namespace);
-    this.#snapshots = new UsageSnapshots({
-      ...options,
-      compute: (subject) => this.#compute(subject),
-      news: (subject) => {
-        const [kind = '', name = ''] = subject.split('/');
-        options.news(kind as 'InjectorConfig' | 'RevisionTag', name);
-      },
-    });
     const { configs, tags, mutatingWebhooks } = options.view;
     for (const store of [configs, tags, mutatingWebhooks]) store.subscribe(() => this.#refreshSoon());
   }
@@ -90,28 +98,24 @@ export class ClusterUsage implements UsageSource {
     relist: () => void,
   ): (pod: KubernetesObject) => PodGroup | undefined {
     const usage = new PodUsage({
-      changed: this.#snapshots.changed.bind(this.#snapshots),
+      changed: (subject) => this.#snapshotSoon(subject),
       left: (subject, group) => {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);
       },
       rulesNeeded: (injectorConfig, hash) => void this.#loadRules(counting, injectorConfig, hash),
     });
-    this.#reader = new SelectingWebhookReader(this.#options.namespace);
     const counting: Counting = {
       usage,
       groups: new PodGroups(),
       stores,
       signal,
-      selectingWebhooks: new Map(),
-      families: new Set(),
-      configs: new Set(),
       subjects: new Set(),
       names: 0,
       relist,
     };
     this.#refresh(counting);
-    counting.names = this.#names.size;
+    counting.names = sizeOf(this.#names);
     this.#counting = counting;
     stores.namespaces.subscribe(({ type, object }) => {
       const { name = '', labels = {} } = object.metadata;
@@ -120,7 +124,7 @@ export class ClusterUsage implements UsageSource {
     stores.pods.subscribe(({ type, object, before }) => usage.setPod(before, type === 'Deleted' ? undefined : object));
     void Promise.all([stores.pods.synced(), stores.namespaces.synced()]).then(() => {
       counting.since = this.#options.clock.monotonic();
-      for (const subject of counting.subjects) this.#snapshots.changed(subject);
+      for (const subject of counting.subjects) this.#snapshotSoon(subject);
     });
     signal.addEventListener('abort', () => {
       if (this.#counting !== counting) return;
@@ -134,17 +138,17 @@ export class ClusterUsage implements UsageSource {
   }
 
   injectorConfig(name: string): UsageStatus | undefined {
-    return this.#snapshots.of(usageKey('InjectorConfig', name));
+    return this.#snapshots.get(usageKey('InjectorConfig', name))?.status;
   }
 
   tag(name: string): UsageStatus | undefined {
-    return this.#snapshots.of(usageKey('RevisionTag', name));
+    return this.#snapshots.get(usageKey('RevisionTag', name))?.status;
   }
 
   /** Returns the pods of a tag or InjectorConfig; undefined before the list, or on non-leaders. */
   podsOf(name: string, kind: 'InjectorConfig' | 'RevisionTag' = 'RevisionTag'): Iterable<PodGroup> | undefined {
     const counting = this.#synced();
-    return counting && (counting.usage.subject(usageKey(kind, name))?.groups.keys() ?? []);
+    return counting?.usage.groupsOf(usageKey(kind, name));
   }
 
   /** Returns when all pods had been listed (`clock.monotonic`); undefined before that time. */
@@ -162,17 +166,41 @@ export class ClusterUsage implements UsageSource {
 
   /** Returns the version of a webhook by which pods are judged now; undefined on non-leaders. */
   selectingWebhook(id: string): SelectingWebhook | undefined {
-    return this.#counting?.selectingWebhooks.get(id);
+    return this.#counting?.usage.judging.webhooks.get(id);
   }
 
   /** Returns the figures for metrics; undefined on non-leaders. */
   figures(): UsageFigures | undefined {
-    return this.#counting && usageFigures(this.#counting.usage, this.#counting.families);
+    if (this.#counting === undefined) return undefined;
+    const { usage } = this.#counting;
+    const { families } = usage.judging;
+    return usageFigures(usage.totals(), (name) => (families.get(name) ?? foreign) !== foreign);
   }
 
-  #compute(subject: string): UsageStatus | undefined {
+  #snapshotSoon(subject: string): void {
+    const known = this.#snapshots.get(subject) ?? { status: undefined, at: -Infinity, isDue: false };
+    if (known.isDue) return;
+    const { clock, timeScale = 1 } = this.#options;
+    known.isDue = true;
+    this.#snapshots.set(subject, known);
+    clock.after(Math.max(settleMs, known.at + snapshotMs / timeScale - clock.monotonic()), () => {
+      // The subject may have been deleted meanwhile.
+      if (this.#snapshots.get(subject) === known) this.#takeSnapshot(subject, known);
+    });
+  }
+
+  #takeSnapshot(subject: string, known: Snapshot): void {
     const counting = this.#synced();
-    return counting?.subjects.has(subject) === true ? usageStatus(counting.usage.subject(subject)) : undefined;
+    known.isDue = false;
+    if (counting?.subjects.has(subject) === true) {
+      const status = usageStatus(counting.usage.subject(subject));
+      if (isDeepStrictEqual(status, known.status)) return;
+      Object.assign(known, { status, at: this.#options.clock.monotonic() });
+      const [kind = '', name = ''] = subject.split('/');
+      this.#options.news(kind as 'InjectorConfig' | 'RevisionTag', name);
+    }
+    // The annotations of pods can name any number of subjects that do not exist.
+    if (known.status === undefined) this.#snapshots.delete(subject);
   }
 
   /** Returns undefined before all pods and namespaces are listed. */
@@ -191,38 +219,32 @@ export class ClusterUsage implements UsageSource {
   }
 
   #refresh(counting: Counting): void {
-    const { usage } = counting;
     const { view, claims } = this.#options;
     const claiming = claims();
-    const selectingWebhooks = this.#reader.read(
-      view.mutatingWebhooks.list().filter((object) => view.isOurs(object)),
-      claiming,
-    );
-    for (const selectingWebhook of selectingWebhooks.values()) this.#names.addWebhook(selectingWebhook);
+    const ours = view.mutatingWebhooks.list().filter((object) => view.isOurs(object));
+    const webhooks = this.#reader.read(ours, claiming);
+    this.#names = withNames(this.#names, claiming.configs, [...webhooks.values()]);
+    const families = new Map<string, FamilyMember | typeof foreign>();
+    // Includes InjectorConfigs that do not parse.
+    for (const { metadata } of view.configs.list()) families.set(metadata.name ?? '', foreign);
     for (const config of claiming.configs) {
-      this.#names.addConfig(config);
-      usage.setFamily(config.metadata.name, config.spec.webhook.keys, revisionOf(config));
+      families.set(config.metadata.name, familyMember(config.spec.webhook.keys, revisionOf(config)));
     }
-    const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
-    const names = new Set([...families, ...view.configs.list().map(({ metadata: { name = '' } }) => name)]);
-    for (const name of names) if (!families.has(name)) usage.setFamily(name, foreign);
-    for (const name of counting.configs) if (!names.has(name)) usage.setFamily(name, undefined);
-    for (const id of counting.selectingWebhooks.keys()) if (!selectingWebhooks.has(id)) usage.setWebhook(id, undefined);
-    for (const [id, selectingWebhook] of selectingWebhooks) usage.setWebhook(id, selectingWebhook);
+    counting.usage.update({ webhooks, families });
     const subjects = new Set([
       ...claiming.configs.map(({ metadata }) => usageKey('InjectorConfig', metadata.name)),
       ...claiming.tags.map(({ metadata }) => usageKey('RevisionTag', metadata.name)),
     ]);
-    for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
+    for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.delete(subject);
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
-    Object.assign(counting, { selectingWebhooks, families, configs: names, subjects });
-    for (const subject of added) this.#snapshots.changed(subject);
+    counting.subjects = subjects;
+    for (const subject of added) this.#snapshotSoon(subject);
     this.#relistIfNeeded(counting);
   }
 
   #relistIfNeeded(counting: Counting): void {
     if (this.#counting !== counting || counting.signal.aborted) return;
-    if (this.#names.size === counting.names) return;
+    if (sizeOf(this.#names) === counting.names) return;
     this.#options.logger.info('listing pods again: a selector uses a label that was not kept');
     this.#counting = undefined;
     counting.relist();
@@ -238,45 +260,40 @@ export class ClusterUsage implements UsageSource {
     if (this.#counting !== counting) return;
     if (rules === undefined) {
       clock.after(retryMs, () => {
-        if (this.#counting === counting && counting.usage.needsRules(injectorConfig, hash))
-          void this.#loadRules(counting, injectorConfig, hash);
+        if (this.#counting === counting) counting.usage.setRules(injectorConfig, hash, undefined);
       });
       return;
     }
-    this.#names.addRules(rules);
+    const labels = [...rules.neverInject, ...rules.alwaysInject].flatMap((each) => ('keys' in each ? each.keys : []));
+    this.#names = { ...this.#names, labels: new Set([...this.#names.labels, ...labels]) };
     counting.usage.setRules(injectorConfig, hash, rules);
     this.#relistIfNeeded(counting);
   }
 }
 
-/** The relevant labels and annotations that have been found so far. Names are never removed. */
-class KnownNames implements RelevantNames {
-  readonly labels = new Set<string>();
-  readonly annotations = new Set<string>();
-  readonly statuses = new Set<string>();
+/** Adds the names of the labels and annotations that families and selectors use. */
+function withNames(
+  known: RelevantNames,
+  configs: readonly InjectorConfig[],
+  webhooks: readonly SelectingWebhook[],
+): RelevantNames {
+  const keys = configs.map(({ spec }) => spec.webhook.keys);
+  const inRules = configs.flatMap(({ spec: { injection } }) => [
+    ...injection.neverInjectSelector,
+    ...injection.alwaysInjectSelector,
+  ]);
+  const labels = [
+    ...keys.flatMap(({ revision, inject }) => [revision, inject]),
+    ...inRules.flatMap(keysOf),
+    ...webhooks.flatMap(({ selectors }) => selectors.flatMap(({ podLabels }) => podLabels)),
+  ];
+  return {
+    labels: new Set([...known.labels, ...labels]),
+    annotations: new Set([...known.annotations, ...keys.map(({ inject }) => inject)]),
+    statuses: new Set([...known.statuses, ...keys.map(({ status }) => status)]),
+  };
+}
 
-  /** The number of names. */
-  get size(): number {
-    return this.labels.size + this.annotations.size + this.statuses.size;
-  }
-
-  addConfig({ spec: { webhook, injection } }: InjectorConfig): void {
-    const { keys } = webhook;
-    for (const name of [keys.revision, keys.inject]) this.labels.add(name);
-    this.annotations.add(keys.inject);
-    this.statuses.add(keys.status);
-    for (const selector of [...injection.neverInjectSelector, ...injection.alwaysInjectSelector]) {
-      for (const name of keysOf(selector)) this.labels.add(name);
-    }
-  }
-
-  addWebhook({ selectors }: SelectingWebhook): void {
-    for (const { podLabels } of selectors) for (const name of podLabels) this.labels.add(name);
-  }
-
-  addRules({ neverInject, alwaysInject }: DecisionRules): void {
-    for (const selector of [...neverInject, ...alwaysInject]) {
-      for (const name of 'keys' in selector ? selector.keys : []) this.labels.add(name);
-    }
-  }
+function sizeOf({ labels, annotations, statuses }: RelevantNames): number {
+  return labels.size + annotations.size + statuses.size;
 }

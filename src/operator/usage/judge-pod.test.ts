@@ -3,8 +3,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { rankOf } from '../../routing/workload-key.ts';
 import { selectorsOf } from '../../selection/webhook-selectors.ts';
-import { compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
+import { compileSelectors, type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
 import { describeJudgement, foreign, judgePod, familyMember, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 import { rules } from './testdata/counted-pods.ts';
@@ -44,22 +43,21 @@ function nameIn(injectedBy: string): string {
 type Known = DecisionRules | 'unknown';
 
 function judge(pod: Partial<PodTraits>, labels: Record<string, string>, known: Known = rules): string[] {
-  const webhooks = new SelectingWebhookIndex();
-  for (const each of [
+  const webhooks = [
     selectingWebhook('default'),
     selectingWebhook('blue'),
     selectingWebhook('off', { hash: undefined }),
     selectingWebhook('choosy', { isConditional: true }),
     selectingWebhook('blue', { id: 'tag-prod', tag: 'prod' }),
-  ])
-    webhooks.set(each);
+  ];
   const annotations = pod.injectedBy === undefined ? {} : { [status]: nameIn(pod.injectedBy) };
   const traits = { ...plain, annotations, ...pod };
   const familyOf = (name: string) =>
     name.startsWith('gone') ? undefined : name === 'foreign' ? foreign : familyMember(istioKeys, name);
   const rulesOf = () => (known === 'unknown' ? undefined : known);
   const namespace = { 'kubernetes.io/metadata.name': 'shop', ...labels };
-  return judgePod(traits, namespace, { webhooks, familyOf, rulesOf }).map((judgement) => {
+  const selecting = webhooksSelecting(webhooks, namespace, traits.labels);
+  return judgePod(traits, selecting, { familyOf, rulesOf }).map((judgement) => {
     assert.ok(describeJudgement(judgement).length > 10);
     const { state, reason, injectorConfig, selectedBy, isUser } = judgement;
     return `${state} ${reason} at ${injectorConfig} by ${selectedBy?.id ?? 'none'}${isUser ? '' : ', no user'}`;
@@ -107,19 +105,15 @@ describe('judgePod', () => {
 
   it('judges a workload in a rollout by its rank', () => {
     const canary = { injectorConfig: 'green', hash: now, threshold: '8000000000000000' };
-    const webhooks = new SelectingWebhookIndex();
-    webhooks.set(selectingWebhook('blue', { tag: 'prod', hash: old, canary }));
+    const webhooks = [selectingWebhook('blue', { tag: 'prod', hash: old, canary })];
     const states = new Map<string, number>();
     for (let index = 0; index < 100; index += 1) {
       const workload = { kind: 'Deployment', name: `web-${index}` };
       for (const injectedBy of [`blue.${old}`, `green.${now}`]) {
         const annotations = { [status]: nameIn(injectedBy) };
         const traits = { ...plain, workload, annotations, injectedBy };
-        const [judgement] = judgePod(
-          traits,
-          { [revision]: 'prod' },
-          { webhooks, familyOf: (name) => familyMember(istioKeys, name), rulesOf: () => rules },
-        );
+        const familyOf = (name: string) => familyMember(istioKeys, name);
+        const [judgement] = judgePod(traits, webhooks, { familyOf, rulesOf: () => rules });
         const gets = rankOf('prod', { namespace: 'shop', ...workload }) < canary.threshold ? 'green' : 'blue';
         assert.equal(judgement?.selectedBy?.injectorConfig, gets);
         assert.equal(judgement.state, injectedBy.startsWith(gets) ? 'current' : 'stale');
@@ -141,10 +135,12 @@ describe('judgePod', () => {
   });
 
   it('prefers the published webhook of two overlapping webhooks, in any order', () => {
-    for (const order of ['ab', 'ba']) {
-      const webhooks = new SelectingWebhookIndex();
-      for (const id of order) webhooks.set(selectingWebhook('blue', { id, hash: id === 'a' ? undefined : now }));
-      const [judgement] = judgePod(plain, blue, { webhooks, familyOf: () => undefined, rulesOf: () => rules });
+    for (const order of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      const webhooks = order.map((id) => selectingWebhook('blue', { id, hash: id === 'a' ? undefined : now }));
+      const [judgement] = judgePod(plain, webhooks, { familyOf: () => undefined, rulesOf: () => rules });
       assert.equal(judgement?.selectedBy?.id, 'b');
     }
   });

@@ -1,13 +1,13 @@
 import { decide, type DecisionRules } from '../../inject/decide.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import type { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-traits.ts';
 
 /** Whether a pod has the configuration that a new pod would get, or has no sidecar (`missing`). */
 export type PodState = 'current' | 'stale' | 'missing';
 /** The number of pods in each state. */
 export type PodCounts = Record<PodState, number>;
+export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
 
 /** The judgement of a pod in one family. */
 export interface PodJudgement {
@@ -25,9 +25,13 @@ export interface PodJudgement {
   readonly isUser: boolean;
 }
 
+/** Returns the state of a judgement if this state is counted. */
+export function stateOf({ state }: PodJudgement): PodState | undefined {
+  return state === 'none' || state === 'undecided' ? undefined : state;
+}
+
 /** The inputs of a judgement. */
 export interface JudgementSources {
-  readonly webhooks: Pick<SelectingWebhookIndex, 'selecting'>;
   /** Returns undefined if there is no such InjectorConfig; {@link foreign} for another class. */
   readonly familyOf: (injectorConfig: string) => FamilyMember | typeof foreign | undefined;
   /** Returns the decision rules of a webhook's configuration; undefined before they are loaded. */
@@ -57,10 +61,13 @@ export function familyName({ injection, revision, inject, status }: SelectingWeb
   return [injection, revision, inject, status].join(' ');
 }
 
-/** Compares a pod with a new pod, for each family that selects the pod or has injected it. */
+/**
+ * Compares a pod with a new pod, for each family that selects the pod or has injected it.
+ * @param webhooks the webhooks that select the pod
+ */
 export function judgePod(
   pod: PodTraits,
-  namespaceLabels: Readonly<Record<string, string>>,
+  webhooks: Iterable<SelectingWebhook>,
   sources: JudgementSources,
 ): PodJudgement[] {
   const carried = new Map<string, CarriedConfiguration>();
@@ -74,7 +81,7 @@ export function judgePod(
     }
   }
   const selecting = new Map<string, SelectingWebhook>();
-  for (const webhook of sources.webhooks.selecting(namespaceLabels, pod.labels)) {
+  for (const webhook of webhooks) {
     const family = familyName(webhook.keys);
     const other = selecting.get(family);
     if (other === undefined || isBefore(webhook, other)) selecting.set(family, webhook);

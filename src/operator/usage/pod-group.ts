@@ -2,7 +2,7 @@ import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernet
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
-import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
+import { traitsKey, type PodTraits } from './pod-traits.ts';
 
 /** The parts of a pod that are kept in memory, bounded in size. Labels are in the group. */
 export interface PodRecord extends KubernetesObject {
@@ -34,11 +34,6 @@ export class PodGroup {
 
   constructor(traits: PodTraits) {
     this.traits = traits;
-  }
-
-  /** The InjectorConfigs that the pods' annotation `sidecar-injector.io/config` names. */
-  get carried(): string[] {
-    return carriedBy(this.traits).map(({ name }) => name);
   }
 }
 

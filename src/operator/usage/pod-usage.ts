@@ -1,29 +1,67 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DecisionRules } from '../../inject/decide.ts';
-import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
-import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
+import type { CompiledSelectors, SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import {
-  foreign,
+  type foreign,
   type FamilyMember,
   judgePod,
-  familyMember,
+  noPods,
   type PodCounts,
   type PodJudgement,
   type PodState,
+  stateOf,
 } from './judge-pod.ts';
-import { noPods, usageKey, UsageSubject } from './usage-subject.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
+/** One pair of selectors of a webhook. */
+interface WebhookPair {
+  webhook: SelectingWebhook;
+  readonly selectors: CompiledSelectors;
+}
+
 interface NamespaceUsage {
-  readonly name: string;
   /** Undefined until the namespace is listed. Its pods are judged only after that. */
   labels: Labels | undefined;
   readonly groups: Set<PodGroup>;
-  readonly counts: PodCounts;
-  named: readonly SelectingWebhook[];
+  /** The pairs whose namespace selector selects the namespace. */
+  matching: readonly WebhookPair[];
+  /** The nonzero counts by InjectorConfig and tag. Metrics need them without a scan of all pods. */
+  readonly totals: Map<string, PodTotals & { readonly counts: PodCounts }>;
+}
+
+/** The rules of a configuration; undefined after they were requested. */
+interface RulesRecord {
+  readonly rules: DecisionRules | undefined;
+  /** The groups that waited for the rules. Some of them may have been deleted or judged again. */
+  readonly waiting: Set<PodGroup>;
+}
+
+/** The webhooks and InjectorConfigs by which pods are judged. */
+interface JudgingObjects {
+  /** The webhooks by id. */
+  readonly webhooks: ReadonlyMap<string, SelectingWebhook>;
+  /** The families of all InjectorConfigs, also of another operator class. */
+  readonly families: ReadonlyMap<string, FamilyMember | typeof foreign>;
+}
+
+/** The counts of pods for one InjectorConfig and tag. `tag` is empty if there is none. */
+export interface PodTotals {
+  readonly injectorConfig: string;
+  readonly tag: string;
+  readonly counts: Readonly<PodCounts>;
+}
+
+/** The pods and namespaces that use one InjectorConfig or tag. */
+export interface SubjectUsage {
+  readonly counts: Readonly<PodCounts>;
+  /** The number of pods that use the subject, including pods without a state. */
+  readonly users: number;
+  /** The groups of these pods, with the state of each group. */
+  readonly groups: ReadonlyMap<PodGroup, PodState | undefined>;
+  /** The namespaces whose labels select the subject. */
+  readonly namespaces: readonly string[];
 }
 
 export interface PodUsageListener {
@@ -35,57 +73,55 @@ export interface PodUsageListener {
   rulesNeeded?(injectorConfig: string, hash: string): void;
 }
 
-/** The counts of pods for one InjectorConfig and tag. `tag` is empty if there is none. */
-export interface PodTotals {
-  readonly injectorConfig: string;
-  readonly tag: string;
-  readonly counts: Readonly<PodCounts>;
-}
-
 /**
- * Counts the pods and namespaces that use each InjectorConfig and tag, and current, stale and
- * missing pods. Updates are incremental: linear in the affected pods, constant for one pod.
+ * Judges pods, and finds the pods and namespaces that use each InjectorConfig and tag. A changed
+ * pod takes constant time. After changes of webhooks, scans the namespaces that they select for the
+ * groups to judge again. Counts are added up when they are read.
  */
 export class PodUsage {
   readonly #listener: PodUsageListener;
-  readonly #webhooks = new SelectingWebhookIndex();
-  readonly #families = new Map<string, FamilyMember | typeof foreign>();
-  readonly #rules = new Map<string, DecisionRules>();
+  #judging: JudgingObjects = { webhooks: new Map(), families: new Map() };
+  #pairs: readonly WebhookPair[] = [];
+  /** The rules of published configurations, by `N.<hash8>`. */
+  readonly #rules = new Map<string, RulesRecord>();
   readonly #namespaces = new Map<string, NamespaceUsage>();
-  readonly #subjects = new Map<string, UsageSubject>();
-  readonly #totals = new Map<string, PodTotals & { readonly counts: PodCounts }>();
-  readonly #groups = new Set<PodGroup>();
-  /** Indexes that find the groups and namespaces that a change affects. */
-  readonly #groupsByLabel = new MultiMap<string, PodGroup>();
-  readonly #groupsByWebhook = new MultiMap<string, PodGroup>();
-  readonly #groupsByCarried = new MultiMap<string, PodGroup>();
-  readonly #groupsByRules = new MultiMap<string, PodGroup>();
-  readonly #namespacesByLabel = new MultiMap<string, NamespaceUsage>();
-  readonly #namespacesByWebhook = new MultiMap<string, NamespaceUsage>();
+  /** The groups of each subject, because passes over a tag read its pods every second. */
+  readonly #subjects = new Map<string, Set<PodGroup>>();
 
   constructor(listener: PodUsageListener = {}) {
     this.#listener = listener;
   }
 
-  /** Returns the usage of a subject; undefined if nothing uses the subject. */
-  subject(name: string): UsageSubject | undefined {
-    return this.#subjects.get(name);
+  /** The webhooks and InjectorConfigs of the last {@link update}. */
+  get judging(): JudgingObjects {
+    return this.#judging;
   }
 
-  subjects(): string[] {
-    return [...this.#subjects.keys()];
+  /** Returns the nonzero counts of each namespace. */
+  totals(): [namespace: string, totals: Iterable<PodTotals>][] {
+    return [...this.#namespaces].map(([name, { totals }]) => [name, totals.values()]);
   }
 
-  /** Returns the nonzero counts by InjectorConfig and tag. */
-  totals(): readonly PodTotals[] {
-    return [...this.#totals.values()];
+  /** Returns the groups of pods that use an InjectorConfig or tag. */
+  groupsOf(subject: string): Iterable<PodGroup> {
+    return this.#subjects.get(subject) ?? [];
   }
 
-  /** Returns the nonzero counts by namespace. */
-  *namespaces(): Iterable<readonly [name: string, counts: Readonly<PodCounts>]> {
-    for (const { name, counts } of this.#namespaces.values()) {
-      if (counts.current + counts.stale + counts.missing > 0) yield [name, counts];
+  /** Counts the pods and namespaces that use an InjectorConfig or tag, in linear time. */
+  subject(subject: string): SubjectUsage {
+    const counts = noPods();
+    const groups = new Map<PodGroup, PodState | undefined>();
+    let users = 0;
+    for (const group of this.groupsOf(subject)) {
+      const state = subjectsOf(group).find(([each]) => each === subject)?.[1];
+      groups.set(group, state);
+      users += group.pods.size;
+      if (state !== undefined) counts[state] += group.pods.size;
     }
+    const namespaces = [...this.#namespaces]
+      .filter(([, { matching }]) => matching.some((pair) => isNaming(pair) && namedBy(pair.webhook).includes(subject)))
+      .map(([name]) => name);
+    return { counts, users, groups, namespaces };
   }
 
   /** Handles an added, changed or deleted pod, in constant time. */
@@ -102,70 +138,63 @@ export class PodUsage {
   /** Sets the labels of a namespace (undefined if deleted), in time linear in its pods. */
   setNamespace(name: string, labels: Labels | undefined): void {
     const namespace = this.#namespace(name);
-    for (const label of labelTexts(namespace.labels ?? {})) this.#namespacesByLabel.delete(label, namespace);
     namespace.labels = labels;
-    for (const label of labelTexts(labels ?? {})) this.#namespacesByLabel.add(label, namespace);
-    this.#updateNamed(namespace);
+    const matching = labels === undefined ? [] : this.#pairs.filter(({ selectors }) => selectors.namespace(labels));
+    for (const pair of [...namespace.matching, ...matching].filter(isNaming)) this.#notify(namedBy(pair.webhook));
+    namespace.matching = matching;
     for (const group of namespace.groups) this.#judge(group);
-    this.#dropUnused(namespace);
+    this.#dropUnused(name, namespace);
   }
 
-  /** Sets a webhook (undefined if deleted). Linear in the pods that it selects now or selected. */
-  setWebhook(id: string, selectingWebhook: SelectingWebhook | undefined): void {
-    const before = this.#webhooks.get(id);
-    if (before === selectingWebhook) return;
-    const groups = new Set(this.#groupsByWebhook.get(id));
-    const namespaces = new Set(this.#namespacesByWebhook.get(id));
-    if (selectingWebhook === undefined) this.#webhooks.delete(id);
-    else this.#webhooks.set(selectingWebhook);
-    const isKnown =
-      selectingWebhook?.selectors === before?.selectors &&
-      (selectingWebhook?.hash === undefined) === (before?.hash === undefined);
-    if (selectingWebhook !== undefined && !isKnown) this.#reach(selectingWebhook, groups, namespaces);
-    for (const namespace of namespaces) this.#updateNamed(namespace);
-    for (const group of groups) this.#judge(group);
-  }
-
-  /** Sets the keys (undefined if deleted) and revision of an InjectorConfig, linear in its pods. */
-  setFamily(injectorConfig: string, keys: WebhookKeys | typeof foreign | undefined, revision = injectorConfig): void {
-    const member = keys === undefined || keys === foreign ? keys : familyMember(keys, revision);
-    if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
-    if (member === undefined) this.#families.delete(injectorConfig);
-    else this.#families.set(injectorConfig, member);
-    for (const group of [...this.#groupsByCarried.get(injectorConfig)]) this.#judge(group);
-  }
-
-  /** Sets the rules of a published configuration, and judges the pods that wait for them. */
-  setRules(injectorConfig: string, hash: string, rules: DecisionRules): void {
-    const key = `${injectorConfig}.${hash}`;
-    const published = this.#webhooks
-      .all()
-      .flatMap((each) => [each, ...(each.canary === undefined ? [] : [each.canary])]);
-    const live = new Set(published.map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
-    for (const known of this.#rules.keys()) if (!live.has(known)) this.#rules.delete(known);
-    this.#rules.set(key, rules);
-    for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
-  }
-
-  /** Reports whether any pod waits for these rules. */
-  needsRules(injectorConfig: string, hash: string): boolean {
-    return this.#groupsByRules.has(`${injectorConfig}.${hash}`);
-  }
-
-  /** Collects the groups and namespaces with a label that the new selectors require. */
-  #reach(selectingWebhook: SelectingWebhook, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
-    for (const { anchor } of selectingWebhook.selectors) {
-      if (anchor === undefined) for (const group of this.#groups) groups.add(group);
-      for (const label of anchor?.side === 'pod' ? anchor.labels : []) {
-        for (const group of this.#groupsByLabel.get(label)) groups.add(group);
+  /** Replaces the webhooks and InjectorConfigs, in time linear in the pods of changed webhooks. */
+  update(judging: JudgingObjects): void {
+    const before = this.#judging;
+    const webhooks = changedKeys(before.webhooks, judging.webhooks, Object.is);
+    const families = changedKeys(before.families, judging.families, isDeepStrictEqual);
+    if (webhooks.size + families.size === 0) return;
+    this.#judging = judging;
+    for (const id of webhooks) {
+      for (const each of [before.webhooks.get(id), judging.webhooks.get(id)])
+        if (each !== undefined) this.#notify(namedBy(each));
+    }
+    const isReplaced = (id: string): boolean =>
+      webhooks.has(id) && !isMoved(before.webhooks.get(id), judging.webhooks.get(id));
+    const isKept = ({ webhook }: WebhookPair): boolean => !isReplaced(webhook.id);
+    const added = [...webhooks].filter(isReplaced).flatMap((id) => pairsOf(judging.webhooks.get(id)));
+    this.#pairs = [...this.#pairs.filter(isKept), ...added];
+    // The namespaces share these pairs.
+    for (const pair of this.#pairs) pair.webhook = judging.webhooks.get(pair.webhook.id) ?? pair.webhook;
+    for (const namespace of this.#namespaces.values()) {
+      const { labels, matching, groups } = namespace;
+      if (labels === undefined) continue;
+      const more = added.filter(({ selectors }) => selectors.namespace(labels));
+      const isSelected = more.length > 0 || matching.some(({ webhook }) => webhooks.has(webhook.id));
+      if (isSelected && (more.length > 0 || !matching.every(isKept))) {
+        namespace.matching = [...matching.filter(isKept), ...more];
       }
-      for (const label of anchor?.side === 'namespace' ? anchor.labels : []) {
-        for (const namespace of this.#namespacesByLabel.get(label)) {
-          namespaces.add(namespace);
-          for (const group of namespace.groups) groups.add(group);
-        }
+      for (const group of isSelected || families.size > 0 ? groups : []) {
+        const isAffected =
+          group.judgements.some(({ selectedBy }) => selectedBy !== undefined && webhooks.has(selectedBy.id)) ||
+          more.some(({ selectors }) => selectors.pod(group.traits.labels)) ||
+          [...families].some((name) => group.traits.injectedBy.includes(name));
+        if (isAffected) this.#judge(group);
       }
     }
+  }
+
+  /**
+   * Sets the rules of a published configuration, and judges the pods that wait for them. Without
+   * rules, the pods that wait request them again.
+   */
+  setRules(injectorConfig: string, hash: string, rules: DecisionRules | undefined): void {
+    const key = `${injectorConfig}.${hash}`;
+    const published = [...this.#judging.webhooks.values()].flatMap((each) => [each, each.canary ?? []].flat());
+    const live = new Set(published.map(rulesKey));
+    for (const known of this.#rules.keys()) if (!live.has(known)) this.#rules.delete(known);
+    const { waiting = [] } = this.#rules.get(key) ?? {};
+    if (rules === undefined) this.#rules.delete(key);
+    else this.#rules.set(key, { rules, waiting: new Set() });
+    for (const group of waiting) if (group.pods.size > 0) this.#judge(group);
   }
 
   #add(group: PodGroup, pod: PodRecord): void {
@@ -173,188 +202,156 @@ export class PodUsage {
     group.pods.set(nameOf(pod), pod);
     if (group.pods.size > 1) {
       this.#count(group, 1);
+      this.#notify(subjectNames(group));
       return;
     }
-    const { namespace, labels } = group.traits;
-    this.#groups.add(group);
-    this.#namespace(namespace).groups.add(group);
-    for (const label of labelTexts(labels)) this.#groupsByLabel.add(label, group);
-    for (const name of group.carried) this.#groupsByCarried.add(name, group);
+    this.#namespace(group.traits.namespace).groups.add(group);
     this.#judge(group);
   }
 
   #remove(group: PodGroup, pod: PodRecord): void {
-    if (!group.pods.has(nameOf(pod))) return;
-    if (group.pods.size > 1) {
-      group.pods.delete(nameOf(pod));
-      this.#count(group, -1);
+    if (!group.pods.delete(nameOf(pod))) return;
+    this.#count(group, -1);
+    const subjects = subjectNames(group);
+    if (group.pods.size > 0) {
+      this.#notify(subjects);
       return;
     }
-    const subjects = group.judgements.flatMap((judgement) => subjectsOf(judgement));
-    this.#move(group, -1);
-    group.judgements = [];
-    group.pods.delete(nameOf(pod));
-    for (const [subject] of subjects) this.#listener.left?.(subject, group);
+    this.#setJudgements(group, []);
+    for (const subject of subjects) this.#listener.left?.(subject, group);
     const namespace = this.#namespace(group.traits.namespace);
-    this.#groups.delete(group);
     namespace.groups.delete(group);
-    for (const label of labelTexts(group.traits.labels)) this.#groupsByLabel.delete(label, group);
-    for (const name of group.carried) this.#groupsByCarried.delete(name, group);
-    this.#dropUnused(namespace);
+    this.#dropUnused(group.traits.namespace, namespace);
   }
 
   #judge(group: PodGroup): void {
-    const { labels } = this.#namespace(group.traits.namespace);
-    this.#move(group, -1);
-    group.judgements =
-      labels === undefined
-        ? []
-        : judgePod(group.traits, labels, {
-            webhooks: this.#webhooks,
-            familyOf: (name) => this.#families.get(name),
-            rulesOf: ({ injectorConfig, hash = '' }) => this.#rules.get(`${injectorConfig}.${hash}`),
-          });
-    this.#move(group, 1);
-  }
-
-  /** Adds (1) or removes (-1) the judgements of a group. */
-  #move(group: PodGroup, by: 1 | -1): void {
-    for (const judgement of group.judgements) {
-      for (const [name, state] of subjectsOf(judgement)) {
-        const subject = this.#subject(name);
-        subject.move(group, state, by);
-        if (subject.isUnused) this.#subjects.delete(name);
-        this.#listener.changed?.(name);
-      }
-      const { selectedBy, reason, injectorConfig } = judgement;
-      if (selectedBy !== undefined) {
-        if (by === 1) this.#groupsByWebhook.add(selectedBy.id, group);
-        else this.#groupsByWebhook.delete(selectedBy.id, group);
-      }
-      if (reason === 'RulesUnknown') this.#updateNeeded(`${injectorConfig}.${selectedBy?.hash ?? ''}`, group, by);
-      this.#addToTotals(group, judgement, by * group.pods.size);
-    }
-  }
-
-  /** Changes the number of pods in a group whose judgements stay the same. */
-  #count(group: PodGroup, pods: number): void {
-    for (const judgement of group.judgements) {
-      for (const [name, state] of subjectsOf(judgement)) {
-        this.#subject(name).count(state, pods);
-        this.#listener.changed?.(name);
-      }
-      this.#addToTotals(group, judgement, pods);
-    }
-  }
-
-  #addToTotals(group: PodGroup, judgement: PodJudgement, pods: number): void {
-    const state = stateOf(judgement);
-    if (state === undefined) return;
-    this.#namespace(group.traits.namespace).counts[state] += pods;
-    const { injectorConfig } = judgement;
-    const tag = judgement.selectedBy?.tag ?? '';
-    const key = `${injectorConfig} ${tag}`;
-    const total = this.#totals.get(key) ?? { injectorConfig, tag, counts: noPods() };
-    total.counts[state] += pods;
-    const { current, stale, missing } = total.counts;
-    if (current + stale + missing > 0) this.#totals.set(key, total);
-    else this.#totals.delete(key);
-  }
-
-  #updateNeeded(rules: string, group: PodGroup, by: 1 | -1): void {
-    if (by === -1) {
-      this.#groupsByRules.delete(rules, group);
-      return;
-    }
-    const isNew = !this.#groupsByRules.has(rules);
-    this.#groupsByRules.add(rules, group);
-    const [injectorConfig = '', hash = ''] = rules.split('.');
-    if (isNew) this.#listener.rulesNeeded?.(injectorConfig, hash);
-  }
-
-  /** Updates the webhooks that the labels of a namespace select. */
-  #updateNamed(namespace: NamespaceUsage): void {
-    const { name, labels } = namespace;
-    const move = (by: 1 | -1): void => {
-      for (const selectingWebhook of namespace.named) {
-        for (const each of namedBy(selectingWebhook)) {
-          const subject = this.#subject(each);
-          subject.moveNamespace(name, by);
-          if (subject.isUnused) this.#subjects.delete(each);
-          this.#listener.changed?.(each);
-        }
-        if (by === 1) this.#namespacesByWebhook.add(selectingWebhook.id, namespace);
-        else this.#namespacesByWebhook.delete(selectingWebhook.id, namespace);
-      }
+    const { labels, matching } = this.#namespace(group.traits.namespace);
+    const selecting = new Set<SelectingWebhook>();
+    for (const { webhook, selectors } of matching) if (selectors.pod(group.traits.labels)) selecting.add(webhook);
+    const sources = {
+      familyOf: (name: string) => this.#judging.families.get(name),
+      rulesOf: (webhook: SelectingWebhook) => this.#rules.get(rulesKey(webhook))?.rules,
     };
-    move(-1);
-    namespace.named = labels === undefined ? [] : this.#webhooks.namedBy(labels);
-    move(1);
+    this.#setJudgements(group, labels === undefined ? [] : judgePod(group.traits, selecting, sources));
+    for (const judgement of group.judgements) {
+      const { reason, selectedBy } = judgement;
+      if (reason !== 'RulesUnknown' || selectedBy === undefined) continue;
+      const known = this.#rules.get(rulesKey(selectedBy));
+      if (known === undefined) {
+        this.#rules.set(rulesKey(selectedBy), { rules: undefined, waiting: new Set([group]) });
+        this.#listener.rulesNeeded?.(selectedBy.injectorConfig, selectedBy.hash ?? '');
+      } else known.waiting.add(group);
+    }
   }
 
-  #subject(name: string): UsageSubject {
-    const subject = this.#subjects.get(name) ?? new UsageSubject();
-    this.#subjects.set(name, subject);
-    return subject;
+  #setJudgements(group: PodGroup, judgements: readonly PodJudgement[]): void {
+    const before = subjectNames(group);
+    for (const subject of before) {
+      const groups = this.#subjects.get(subject);
+      groups?.delete(group);
+      if (groups?.size === 0) this.#subjects.delete(subject);
+    }
+    this.#count(group, -group.pods.size);
+    group.judgements = judgements;
+    this.#count(group, group.pods.size);
+    const after = subjectNames(group);
+    for (const subject of after) {
+      const groups = this.#subjects.get(subject);
+      if (groups === undefined) this.#subjects.set(subject, new Set([group]));
+      else groups.add(group);
+    }
+    this.#notify([...before, ...after]);
+  }
+
+  #count(group: PodGroup, pods: number): void {
+    const { totals } = this.#namespace(group.traits.namespace);
+    for (const judgement of group.judgements) {
+      const state = stateOf(judgement);
+      if (state === undefined || pods === 0) continue;
+      const { injectorConfig, selectedBy: { tag = '' } = {} } = judgement;
+      const key = `${injectorConfig} ${tag}`;
+      const total = totals.get(key) ?? { injectorConfig, tag, counts: noPods() };
+      total.counts[state] += pods;
+      const { current, stale, missing } = total.counts;
+      if (current + stale + missing > 0) totals.set(key, total);
+      else totals.delete(key);
+    }
+  }
+
+  #notify(subjects: readonly string[]): void {
+    for (const subject of subjects) this.#listener.changed?.(subject);
   }
 
   #namespace(name: string): NamespaceUsage {
     const known = this.#namespaces.get(name);
     if (known !== undefined) return known;
-    const namespace = { name, labels: undefined, groups: new Set<PodGroup>(), counts: noPods(), named: [] };
+    const namespace = { labels: undefined, groups: new Set<PodGroup>(), matching: [], totals: new Map() };
     this.#namespaces.set(name, namespace);
     return namespace;
   }
 
-  #dropUnused({ name, labels, groups }: NamespaceUsage): void {
+  #dropUnused(name: string, { labels, groups }: NamespaceUsage): void {
     if (labels === undefined && groups.size === 0) this.#namespaces.delete(name);
   }
+}
+
+/** Returns the key of an InjectorConfig or tag, as `Kind/name`. */
+export function usageKey(kind: 'InjectorConfig' | 'RevisionTag', name: string): string {
+  return `${kind}/${name}`;
 }
 
 function nameOf(pod: PodRecord): string {
   return pod.metadata.name ?? '';
 }
 
-class MultiMap<K, V> {
-  readonly #values = new Map<K, Set<V>>();
-
-  get(key: K): Iterable<V> {
-    return this.#values.get(key) ?? [];
-  }
-
-  has(key: K): boolean {
-    return this.#values.has(key);
-  }
-
-  add(key: K, value: V): void {
-    const values = this.#values.get(key);
-    if (values === undefined) this.#values.set(key, new Set([value]));
-    else values.add(value);
-  }
-
-  delete(key: K, value: V): void {
-    const values = this.#values.get(key);
-    values?.delete(value);
-    if (values?.size === 0) this.#values.delete(key);
-  }
+/** Returns the keys of values that were added, changed or removed. */
+function changedKeys<Value>(
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+  isSame: (one: unknown, other: unknown) => boolean,
+): Set<string> {
+  return new Set([...before.keys(), ...after.keys()].filter((key) => !isSame(before.get(key), after.get(key))));
 }
 
-/** Returns the state of a judgement if this state is counted. */
-function stateOf({ state }: PodJudgement): PodState | undefined {
-  return state === 'none' || state === 'undecided' ? undefined : state;
+function pairsOf(webhook: SelectingWebhook | undefined): WebhookPair[] {
+  return webhook === undefined ? [] : webhook.selectors.map((selectors) => ({ webhook, selectors }));
 }
 
-/** Returns the InjectorConfigs that injected the pod and that select it, and the tag. */
-function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
-  const { injectorConfig, selectedBy, isUser } = judgement;
-  if (!isUser) return [];
-  const state = stateOf(judgement);
-  const subjects: [string, PodState | undefined][] = [[usageKey('InjectorConfig', injectorConfig), state]];
-  if (selectedBy !== undefined && selectedBy.injectorConfig !== injectorConfig) {
-    subjects.push([usageKey('InjectorConfig', selectedBy.injectorConfig), undefined]);
-  }
-  if (selectedBy?.tag !== undefined) subjects.push([usageKey('RevisionTag', selectedBy.tag), state]);
-  return subjects;
+/** Reports whether a webhook selects the same pods as before, and no other webhook in its place. */
+function isMoved(before: SelectingWebhook | undefined, after: SelectingWebhook | undefined): boolean {
+  // Of two overlapping webhooks, one that names a configuration comes first.
+  return before?.selectors === after?.selectors && (before?.hash === undefined) === (after?.hash === undefined);
+}
+
+function rulesKey({ injectorConfig, hash = '' }: Pick<SelectingWebhook, 'injectorConfig' | 'hash'>): string {
+  return `${injectorConfig}.${hash}`;
+}
+
+/**
+ * Returns the InjectorConfigs that injected the pods of a group and that select them, and the tags,
+ * with the state of the pods.
+ */
+function subjectsOf({ judgements }: PodGroup): [subject: string, state: PodState | undefined][] {
+  return judgements.flatMap((judgement) => {
+    const { injectorConfig, selectedBy, isUser } = judgement;
+    if (!isUser) return [];
+    const state = stateOf(judgement);
+    const subjects: [string, PodState | undefined][] = [[usageKey('InjectorConfig', injectorConfig), state]];
+    if (selectedBy !== undefined && selectedBy.injectorConfig !== injectorConfig) {
+      subjects.push([usageKey('InjectorConfig', selectedBy.injectorConfig), undefined]);
+    }
+    if (selectedBy?.tag !== undefined) subjects.push([usageKey('RevisionTag', selectedBy.tag), state]);
+    return subjects;
+  });
+}
+
+function subjectNames(group: PodGroup): string[] {
+  return subjectsOf(group).map(([subject]) => subject);
+}
+
+/** Reports whether a namespace that a pair selects counts for the subjects of the webhook. */
+function isNaming({ selectors }: WebhookPair): boolean {
+  return selectors.isByNamespace;
 }
 
 /** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */

@@ -1,6 +1,6 @@
 import { listedNames, type UsageStatus } from '../../api/injector-config/usage-status.ts';
 import { missingReason } from './judge-pod.ts';
-import { UsageSubject } from './usage-subject.ts';
+import type { SubjectUsage } from './pod-usage.ts';
 
 interface WorkloadPods {
   readonly namespace: string;
@@ -13,9 +13,9 @@ interface WorkloadPods {
 }
 
 /** Returns the usage fields of a status. The order in which pods were added does not matter. */
-export function usageStatus(subject = new UsageSubject()): UsageStatus {
+export function usageStatus(subject: SubjectUsage): UsageStatus {
   const { current, stale, missing } = subject.counts;
-  const namespaces = [...subject.namespaces.keys()];
+  const { namespaces } = subject;
   const workloads = workloadsOf(subject);
   const firstOf = (state: 'stale' | 'missing') =>
     first(
@@ -41,11 +41,11 @@ function textOf({ namespace, kind, name }: WorkloadPods): string {
   return `${namespace}/${kind}/${name}`;
 }
 
-function* podNames({ groups }: UsageSubject): Iterable<string> {
+function* podNames({ groups }: SubjectUsage): Iterable<string> {
   for (const { traits, pods } of groups.keys()) for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
 }
 
-function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
+function workloadsOf({ groups }: SubjectUsage): WorkloadPods[] {
   const workloads = new Map<string, WorkloadPods>();
   for (const [{ traits, pods, judgements }, state] of groups) {
     const { namespace, workload } = traits;

@@ -4,7 +4,10 @@ import { selectorsOf } from '../../../selection/webhook-selectors.ts';
 import { compileSelectors, type SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import { PodGroups, type PodRecord } from '../pod-group.ts';
 import type { PodTraits } from '../pod-traits.ts';
-import type { PodUsage } from '../pod-usage.ts';
+import { familyMember } from '../judge-pod.ts';
+import { PodUsage, usageKey } from '../pod-usage.ts';
+import { usageFigures } from '../usage-figures.ts';
+import type { WebhookKeys } from '../../../api/injector-config/webhook-keys.ts';
 
 export const logKeys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
 export const rules: DecisionRules = {
@@ -62,18 +65,42 @@ export const by = (injectedBy: string): Partial<PodTraits> => {
   return { injectedBy, annotations: { [istioKeys.status]: injectedBy.split('.')[0] ?? '' } };
 };
 
+/** A usage of which a test changes one webhook or InjectorConfig at a time. */
+export class EditedUsage extends PodUsage {
+  /** Sets a webhook (undefined if deleted). */
+  setWebhook(id: string, webhook: SelectingWebhook | undefined): void {
+    this.update({ ...this.judging, webhooks: withEntry(this.judging.webhooks, id, webhook) });
+  }
+
+  /** Sets the keys of an InjectorConfig (undefined if deleted). */
+  setFamily(name: string, keys: WebhookKeys | undefined): void {
+    const member = keys && familyMember(keys, name);
+    this.update({ ...this.judging, families: withEntry(this.judging.families, name, member) });
+  }
+}
+
+function withEntry<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value | undefined): Map<string, Value> {
+  return new Map([...[...map].filter(([each]) => each !== key), ...(value === undefined ? [] : [[key, value] as const])]);
+}
+
+/** The InjectorConfigs and tags in these tests. */
+export const subjects = [
+  ...['default', 'gone', 'logs', 'new', 'old', 'one', 'two'].map((name) => usageKey('InjectorConfig', name)),
+  ...['default', 'prod'].map((name) => usageKey('RevisionTag', name)),
+];
+
 /** Returns all counts of a usage as lines of text. */
 export function describeUsage(usage: PodUsage): string[] {
-  const subjects = usage.subjects().map((name) => {
-    const { counts, users, groups, namespaces } = usage.subject(name)!;
+  const used = subjects.flatMap((name) => {
+    const { counts, users, groups, namespaces } = usage.subject(name);
+    if (groups.size + namespaces.length === 0) return [];
     const states = [...groups]
       .map(([{ traits, pods }, state]) => `${traits.workload.name}×${pods.size}:${state}`)
       .sort();
-    return `${name} ${JSON.stringify(counts)} users ${users} [${[...namespaces.keys()].sort().join()}] ${states.join()}`;
+    return `${name} ${JSON.stringify(counts)} users ${users} [${[...namespaces].sort().join()}] ${states.join()}`;
   });
-  const totals = usage
-    .totals()
-    .map(({ injectorConfig, tag, counts }) => `at ${injectorConfig}/${tag} ${JSON.stringify(counts)}`);
-  const namespaces = [...usage.namespaces()].map(([name, counts]) => `in ${name} ${JSON.stringify(counts)}`);
-  return [...subjects, ...totals, ...namespaces].sort();
+  const { pods, namespaces } = usageFigures(usage.totals(), () => true);
+  const totals = pods.map(({ injectorConfig, tag, counts }) => `at ${injectorConfig}/${tag} ${JSON.stringify(counts)}`);
+  const inNamespaces = namespaces.map(({ namespace, counts }) => `in ${namespace} ${JSON.stringify(counts)}`);
+  return [...used, ...totals, ...inNamespaces].sort();
 }
