@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBundle, parseBundles, readChain } from '../read-certificate.ts';
+import { type Certificate, parseBundle } from '../read-certificate.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from '../rotation/given-certificates.ts';
 import type { GenerateKeyPair, CertifiedKey } from '../key-pair.ts';
@@ -39,6 +39,8 @@ export class World {
   readonly replicas = [new ServingCertificates(), new ServingCertificates()];
   /** Certificates that the operator wrote to the serving Secret. */
   readonly #issued = new Set<string>();
+  /** Parsed texts, because every step checks all of them. */
+  readonly #parsed = new Map<string, Certificate[]>();
   readonly #random;
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
@@ -88,7 +90,7 @@ export class World {
     return {
       stored: this.stored,
       serving: this.serving && parsePair(this.serving),
-      bundles: parseBundles([...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem)),
+      bundles: [...this.configurations.values()].map(({ bundles }) => this.#parse(bundles.at(-1)!.pem)),
       policy: this.policy,
       names,
       now: new Date(this.now + this.skew),
@@ -134,11 +136,17 @@ export class World {
       for (const [name, { bundles, foreign }] of this.configurations) {
         const views = foreign ? [] : bundles.filter((_, index) => (bundles[index + 1]?.since ?? Infinity) > this.now - this.lag);
         for (const { pem } of views) {
-          const faults = verifyChain(parseBundle(leaf.certificatePem), parseBundle(pem), { now: new Date(this.now) });
+          const faults = verifyChain(this.#parse(leaf.certificatePem), this.#parse(pem), { now: new Date(this.now) });
           assert.deepEqual(faults, [], `configuration ${name} at ${new Date(this.now).toISOString()}`);
         }
       }
     }
+  }
+
+  #parse(text: string): Certificate[] {
+    const parsed = this.#parsed.get(text) ?? parseBundle(text);
+    this.#parsed.set(text, parsed);
+    return parsed;
   }
 
   #serve(pair: ServingPair | undefined): void {
@@ -152,7 +160,7 @@ export class World {
     const served = this.replicas.flatMap((replica): CertifiedKey[] => replica.all());
     return [...served, ...(this.serving ? [this.serving] : [])].filter(
       ({ certificatePem }) =>
-        this.#issued.has(certificatePem) && readChain(certificatePem)[0].notAfter.getTime() > this.now,
+        this.#issued.has(certificatePem) && this.#parse(certificatePem)[0]!.notAfter.getTime() > this.now,
     );
   }
 
