@@ -1,22 +1,13 @@
-import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { ReportedFailure } from './replicas/report-annotations.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
-import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
 import type { PathFormat } from '../routing/route.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
-
-/** The compiled injectors in memory. The replica adds them; the server reads one per admission. */
-export interface InjectorRegistryPort {
-  get(name: string, hash8: string): Injector | undefined;
-  set(name: string, hash8: string, injector: Injector): void;
-  delete(name: string, hash8: string): void;
-}
 
 /**
  * Compiles a configuration. In a serving process, yields to admissions while it works.
@@ -26,19 +17,6 @@ export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>
 
 /** Injects pods with a configuration and returns the failures. Rejects if the trial fails. */
 export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
-
-/** The serving certificates in memory. The replica adds them; the TLS listener selects by host. */
-export interface ServingCertificatesPort {
-  /** Serves a pair if it is valid. Returns the faults of an invalid pair, else an empty list. */
-  offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[];
-  remove(owner: string): void;
-  /** Returns the owner of each served certificate, and the SHA-256 of the leaf in hex. */
-  all(): readonly { readonly owner: string; readonly fingerprint: string }[];
-}
-
-export interface NodeSource {
-  nodes(): readonly NodeFacts[];
-}
 
 /** The configurations and certificate that one live replica reports for one InjectorConfig. */
 export interface ReplicaReport {

@@ -11,6 +11,11 @@ export function isSameConfiguration(one: ConfigurationRef, other: ConfigurationR
   return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
 }
 
+/** Returns `NAME.HASH`, which identifies a configuration in maps and annotations. */
+export function configurationKey({ injectorConfig, hash }: ConfigurationRef): string {
+  return `${injectorConfig}.${hash}`;
+}
+
 /** A route outside a rollout: every pod gets the same configuration. */
 export interface RouteAtRest {
   /** The RevisionTag that owns the webhook; absent if the InjectorConfig owns the webhook. */

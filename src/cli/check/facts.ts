@@ -9,7 +9,7 @@ import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { ExplanationInputs } from '../../explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import type { ConfigurationRef } from '../../routing/route.ts';
+import { configurationKey } from '../../routing/route.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
 import { messageOf } from '../files.ts';
 import type { Subject } from './subject.ts';
@@ -42,16 +42,12 @@ export function surroundingsOf({
     getsCanary: ({ tag, threshold }, pod, namespace) =>
       getsCanary(rankOf(tag, workloadOfPod(pod, namespace)), threshold),
     injectorOf: (target) => {
-      const key = targetKey(target);
+      const key = configurationKey(target);
       const injector = loaded.get(key) ?? load(filesOf(target));
       loaded.set(key, injector);
       return injector;
     },
   };
-}
-
-export function targetKey({ injectorConfig, hash }: ConfigurationRef): string {
-  return `${injectorConfig}.${hash}`;
 }
 
 export function load(files: FoundFiles): Injector | { unavailable: string } {

@@ -9,9 +9,10 @@ import { ApiError } from '../../kube/api-error.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
+import { configurationKey } from '../../routing/route.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
-import { targetKey, type Facts, type FoundFiles } from './facts.ts';
+import type { Facts, FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 
@@ -50,11 +51,12 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
 export async function readConfigurations(client: Reader, configurations: Facts['configurations']) {
   const webhooks = podWebhooks(configurations);
   const targets = webhooks.flatMap(({ target, canary }) => [target ?? [], canary?.target ?? []].flat());
-  const distinct = new Map(targets.map((target) => [targetKey(target), target]));
+  const distinct = new Map(targets.map((target) => [configurationKey(target), target]));
   const read = async ([key, target]: [string, WebhookTarget]) =>
     [key, await readConfigurationFiles(client, target)] as const;
   const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
-  return (target: WebhookTarget): FoundFiles => files.get(targetKey(target)) ?? { unavailable: 'it was not read' };
+  return (target: WebhookTarget): FoundFiles =>
+    files.get(configurationKey(target)) ?? { unavailable: 'it was not read' };
 }
 
 /** Finds the immutable ConfigMap of a configuration by name, or by labels without a namespace. */

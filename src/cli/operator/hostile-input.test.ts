@@ -17,7 +17,6 @@ import { postHead, serverName, startTestServer } from '../../server/testdata/tes
 import { mainThreadLimits } from '../../server/worker/limits.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { createLogger } from '../logger.ts';
-import { InjectorRegistry } from './serving-part.ts';
 import { validateReview } from './validate-review.ts';
 
 /** `make gates GATE=hostile-input` sends 10,000 requests of each class to an operator's process. */
@@ -46,8 +45,7 @@ async function startServer(lines: string[]) {
   const config = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata, spec };
   const files = configurationFiles(parseInjectorConfig(config));
   const hash = configurationHash(files);
-  const injectors = new InjectorRegistry();
-  injectors.set(metadata.name, hash, await load(files));
+  const injectors = new Map([[`${metadata.name}.${hash}`, await load(files)]]);
   // Here, a thread first compiles TypeScript, which takes seconds on a busy machine.
   const bounds = { deadline: 30_000 };
   const worker = new ReviewWorker({ log: logger, clock: () => performance.now(), bounds });

@@ -24,7 +24,7 @@ import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
 import type { Injector } from '../../inject/injector.ts';
 
-/** Creates the serving part. The replica fills the registries from which the server answers. */
+/** Creates the serving part. The replica loads what the server answers from. */
 export function createServingPart(
   options: OperatorOptions,
   context: PartContext,
@@ -35,10 +35,10 @@ export function createServingPart(
   const { operatorClass, requestsPerConnection, testLeaseTimeScale: timeScale = 1 } = options;
   const clock = (): number => performance.now();
   const worker = measuredWorker(registry, { log: shared.logger, clock });
-  const injectors = new InjectorRegistry();
+  const injectors = new Map<string, Injector>();
   const certificates = new ServingCertificates();
   const own = { ...shared, namespace, operatorClass };
-  const replica = new Replica({ ...own, registry: injectors, load, certificates, observer: metrics });
+  const replica = new Replica({ ...own, injectors, load, certificates, observer: metrics });
   const reporter = new ReplicaReporter({
     ...own,
     identity,
@@ -104,21 +104,4 @@ export function createServingPart(
       reviewed.stop();
     },
   };
-}
-
-/** The loaded injectors of a replica, by InjectorConfig and configuration hash. */
-export class InjectorRegistry {
-  readonly #injectors = new Map<string, Injector>();
-
-  get(name: string, hash8: string): Injector | undefined {
-    return this.#injectors.get(`${name}.${hash8}`);
-  }
-
-  set(name: string, hash8: string, injector: Injector): void {
-    this.#injectors.set(`${name}.${hash8}`, injector);
-  }
-
-  delete(name: string, hash8: string): void {
-    this.#injectors.delete(`${name}.${hash8}`);
-  }
 }

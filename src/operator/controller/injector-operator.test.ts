@@ -16,7 +16,7 @@ describe('InjectorOperator', () => {
     await cluster.until(() => cluster.isReady('blue'));
     assert.equal(process.operator.controller.synced, true);
     assert.equal(process.operator.controller.leading, true);
-    assert.equal(process.registry.injectors.size, 1);
+    assert.equal(process.injectors.size, 1);
     assert.ok(cluster.webhook('blue'));
     await cluster.until(
       () => cluster.get('validatingwebhookconfigurations', 'sidecar-injector-default-validator') !== undefined,

@@ -4,13 +4,14 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import type { Injector } from '../../inject/injector.ts';
 import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { Replica, isUnrelated } from './replica.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
-import { injectorConfig, loadAtOnce, MemoryRegistry, OperatorFixture, template } from '../testdata/operator-fixture.ts';
+import { injectorConfig, loadAtOnce, OperatorFixture, template } from '../testdata/operator-fixture.ts';
 import { randomBytes } from 'node:crypto';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
@@ -39,7 +40,7 @@ async function servingSecret(): Promise<KubernetesObject> {
 describe('Replica', () => {
   let cluster: MemoryCluster;
   let clock: ManualClock;
-  let registry: MemoryRegistry;
+  let injectors: Map<string, Injector>;
   let certificates: ServingCertificates;
   let replica: Replica;
   let load: LoadConfiguration;
@@ -53,12 +54,12 @@ describe('Replica', () => {
     cluster = new MemoryCluster();
     load = loadAtOnce;
     clock = new ManualClock(Date.UTC(2026, 5, 1));
-    registry = new MemoryRegistry();
+    injectors = new Map();
     certificates = new ServingCertificates();
     logger.lines.length = 0;
     await cluster.start();
     const own = { client: cluster.client, namespace: 'injection', operatorClass: 'default' };
-    const parts = { registry, certificates, clock, random: () => 0, logger };
+    const parts = { injectors, certificates, clock, random: () => 0, logger };
     replica = new Replica({ ...own, ...parts, load: (files) => load(files) });
   });
   afterEach(async () => {
@@ -84,7 +85,7 @@ describe('Replica', () => {
     let notified = 0;
     replica.subscribe(() => (notified += 1));
     assert.equal(replica.ready, false);
-    await until(() => replica.ready && registry.get('blue', hashOne) !== undefined);
+    await until(() => replica.ready && injectors.get(`blue.${hashOne}`) !== undefined);
     assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'the API server requires a certificate');
     cluster.put('secrets', secret);
     await until(() => lacking('blue', hashOne).length === 0);
@@ -113,7 +114,7 @@ describe('Replica', () => {
     cluster.put('mutatingwebhookconfigurations', webhook('/v2/of-a-newer-version'));
     cluster.put('configmaps', one);
     replica.start();
-    await until(() => registry.get('blue', hashOne) !== undefined);
+    await until(() => injectors.get(`blue.${hashOne}`) !== undefined);
     assert.equal(replica.ready, false);
     cluster.put('mutatingwebhookconfigurations', webhook(`/revisions/blue/${hashOne}/inject`));
     await until(() => replica.ready);
@@ -125,7 +126,7 @@ describe('Replica', () => {
     for (const image of ['a', 'b', 'c', 'd']) cluster.put('configmaps', configuration('blue', image).object);
     replica.start();
     await until(() => replica.ready);
-    assert.equal(registry.injectors.size, 4);
+    assert.equal(injectors.size, 4);
   });
 
   it('retries a failed load, and is not ready until the load succeeds', async () => {
@@ -139,7 +140,7 @@ describe('Replica', () => {
       await clock.advance(5000);
     }
     await until(() => replica.ready);
-    assert.notEqual(registry.get('blue', hashOne), undefined);
+    assert.notEqual(injectors.get(`blue.${hashOne}`), undefined);
   });
 
   it('refuses a configuration that has a wrong hash or does not compile', async () => {
@@ -150,7 +151,7 @@ describe('Replica', () => {
     cluster.put('configmaps', broken.object);
     replica.start();
     await until(() => replica.ready);
-    assert.equal(registry.injectors.size, 0);
+    assert.equal(injectors.size, 0);
     const errors = logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
     assert.deepEqual(errors.sort(), [
       'a configuration cannot be loaded',
@@ -166,7 +167,7 @@ describe('Replica', () => {
     await clock.advance(14_999);
     assert.deepEqual(lacking('blue', hashOne), []);
     await clock.advance(1);
-    assert.equal(registry.injectors.size, 0);
+    assert.equal(injectors.size, 0);
     assert.equal(certificates.defaultPair(), undefined);
   });
 
@@ -189,11 +190,11 @@ describe('Replica', () => {
     assert.deepEqual(lacking('blue', hashOne), [], 'the webhook may still name the configuration');
     const others = ['two', 'three', 'four'].map((image) => configuration('blue', image));
     for (const { object } of [...others, configuration('blue', 'five')]) cluster.put('configmaps', object);
-    await until(() => registry.injectors.size === 5);
+    await until(() => injectors.size === 5);
     cluster.remove('configmaps', configuration('blue', 'five').object.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
     await clock.advance(15_000);
-    assert.deepEqual([...registry.injectors.keys()].sort(), others.map(({ hash }) => `blue.${hash}`).sort());
+    assert.deepEqual([...injectors.keys()].sort(), others.map(({ hash }) => `blue.${hash}`).sort());
   });
 
   it('keeps a configuration whose ConfigMap is recreated within 15 s', async () => {

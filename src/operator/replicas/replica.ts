@@ -3,15 +3,17 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, validatorNames } from '../../api/names.ts';
 import { parseBundle } from '../../certs/read-certificate.ts';
 import { isAccepted } from '../../certs/rotation/rotation-state.ts';
+import type { ServingCertificates } from '../../certs/serving-certificates.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
+import type { Injector } from '../../inject/injector.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
-import { routeOf } from '../../routing/route.ts';
+import { configurationKey, routeOf } from '../../routing/route.ts';
 import { configMaps, injectorConfigOf, mutatingWebhooks, nodes, ownedSelector, secrets } from '../cluster-view.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
-import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
+import type { LoadConfiguration } from '../ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import { keptConfigurations } from '../settings.ts';
@@ -20,9 +22,11 @@ import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
 export interface ReplicaOptions extends FollowingParts {
   readonly namespace: string;
   readonly operatorClass: string;
-  readonly registry: InjectorRegistryPort;
+  /** The loaded injectors by `configurationKey`, from which the server answers. */
+  readonly injectors: Map<string, Injector>;
   readonly load: LoadConfiguration;
-  readonly certificates: ServingCertificatesPort;
+  /** The serving certificates by the name of their Secret; the TLS listener selects by host. */
+  readonly certificates: ServingCertificates;
 }
 
 /**
@@ -52,7 +56,7 @@ interface Served {
  * the serving Secrets of their InjectorConfigs by name. Requests do not wait for this class. Its
  * errors never remove an injector or certificate that is already served.
  */
-export class Replica implements NodeSource {
+export class Replica {
   readonly #options: ReplicaOptions;
   readonly #configMaps = new ObjectStore();
   /** By name of the serving Secret. */
@@ -177,7 +181,7 @@ export class Replica implements NodeSource {
   }
 
   async #load(object: KubernetesObject): Promise<void> {
-    const { registry, load, logger } = this.#options;
+    const { injectors, load, logger } = this.#options;
     const name = injectorConfigOf(object);
     const configMap = object.metadata.name;
     const verified = verifiedFiles(object);
@@ -186,9 +190,10 @@ export class Replica implements NodeSource {
       return;
     }
     const { files, hash } = verified;
-    if (registry.get(name, hash) !== undefined) return;
+    const key = configurationKey({ injectorConfig: name, hash });
+    if (injectors.has(key)) return;
     try {
-      registry.set(name, hash, await load(files));
+      injectors.set(key, await load(files));
       const served = this.#followed(objectNames(name).servingSecret);
       served.loaded ??= { injectorConfig: name, hashes: new Set() };
       served.loaded.hashes.add(hash);
@@ -256,7 +261,7 @@ export class Replica implements NodeSource {
    * Secret are gone. Any other deletion may be a mistake: pods may still need the configuration.
    */
   #collect(name: string): void {
-    const { registry, certificates, logger } = this.#options;
+    const { injectors, certificates, logger } = this.#options;
     const { servingSecret } = objectNames(name);
     const stored = this.#stored(name);
     const isGone = this.#isGone(name);
@@ -264,7 +269,7 @@ export class Replica implements NodeSource {
     const served = this.#served.get(servingSecret);
     for (const hash of served?.loaded?.hashes ?? []) {
       if (stored.includes(hash)) continue;
-      registry.delete(name, hash);
+      injectors.delete(configurationKey({ injectorConfig: name, hash }));
       served?.loaded?.hashes.delete(hash);
       logger.info('unloaded', { injectorConfig: name, hash });
     }

@@ -3,7 +3,7 @@ import type { ReportedFailure } from '../replicas/report-annotations.ts';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { pooledKeys } from '../../certs/testdata/key-pool.ts';
-import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { loadInjector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
@@ -14,14 +14,7 @@ import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { context } from '../../manifests/testdata/manifest-context.ts';
 import { ClusterView, injectorConfigs, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
-import type {
-  InjectorRegistryPort,
-  LoadConfiguration,
-  OperatorMetrics,
-  RehearsePods,
-  ReplicaReport,
-  ReplicaReports,
-} from '../ports.ts';
+import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReport, ReplicaReports } from '../ports.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
@@ -50,19 +43,6 @@ export const nextKeyPair = pooledKeys();
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
 export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
-
-export class MemoryRegistry implements InjectorRegistryPort {
-  readonly injectors = new Map<string, Injector>();
-  get(name: string, hash: string): Injector | undefined {
-    return this.injectors.get(`${name}.${hash}`);
-  }
-  set(name: string, hash: string, injector: Injector): void {
-    this.injectors.set(`${name}.${hash}`, injector);
-  }
-  delete(name: string, hash: string): void {
-    this.injectors.delete(`${name}.${hash}`);
-  }
-}
 
 /** Replica reports that a test sets. */
 export class ScriptedReports implements ReplicaReports {

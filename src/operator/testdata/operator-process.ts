@@ -1,6 +1,7 @@
 import type { ResourceEvent } from '@dot-i/k8s-operator';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
+import type { Injector } from '../../inject/injector.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { until } from '../../kube/testdata/manual-clock.ts';
@@ -12,7 +13,7 @@ import { Replica } from '../replicas/replica.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { UsageFigures } from '../usage/usage-figures.ts';
 import { MemoryCluster } from './memory-cluster.ts';
-import { context, loadAtOnce, MemoryRegistry, nextKeyPair, rehearseAtOnce } from './operator-fixture.ts';
+import { context, loadAtOnce, nextKeyPair, rehearseAtOnce } from './operator-fixture.ts';
 
 /** Exposes protected members of the library's class. */
 class Subclass extends InjectorOperator {
@@ -34,7 +35,7 @@ export class OperatorProcess {
   readonly logger = capturingLogger();
   readonly reconciled: string[] = [];
   usage: () => UsageFigures | undefined = () => undefined;
-  readonly registry = new MemoryRegistry();
+  readonly injectors = new Map<string, Injector>();
   readonly operator: Subclass;
   readonly #replica: Replica;
   readonly #reporter: ReplicaReporter;
@@ -44,7 +45,7 @@ export class OperatorProcess {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
     const common = { ...shared, ...context };
-    this.#replica = new Replica({ ...common, registry: this.registry, load: loadAtOnce, certificates: new ServingCertificates() });
+    this.#replica = new Replica({ ...common, injectors: this.injectors, load: loadAtOnce, certificates: new ServingCertificates() });
     this.#reporter = new ReplicaReporter({ ...common, identity, instance: 'test', serves: () => this.#replica.serves() });
     this.#reports = new ReplicaLeases(common);
     const metrics: OperatorMetrics = {

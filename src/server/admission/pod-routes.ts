@@ -3,16 +3,13 @@ import { decideRollout } from '../rollout/rollout-targets.ts';
 import { decideOnWorker, type ReviewContext } from '../worker/decide-on-worker.ts';
 import type { ReviewWorker } from '../worker/review-worker.ts';
 import { gateOf, objectNames, tagWebhookConfiguration } from '../../api/names.ts';
-import { type ConfigurationRef, parseRoute, type Route } from '../../routing/route.ts';
+import { configurationKey, type ConfigurationRef, parseRoute, type Route } from '../../routing/route.ts';
 import { textAnswer } from '../http/http-answer.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import { decideInjection, type InjectionTarget, type InjectPod, type Surroundings } from './inject-handler.ts';
 
-/** The injectors in memory, filled by a watch on the hashed ConfigMaps. */
-export interface InjectorSource {
-  /** Returns the injector of an InjectorConfig with this hash, if it has been loaded. */
-  get(name: string, hash8: string): Injector | undefined;
-}
+/** The loaded injectors by `configurationKey`, filled by a watch on the hashed ConfigMaps. */
+export type InjectorSource = Pick<ReadonlyMap<string, Injector>, 'get'>;
 
 export interface PodRouteOptions {
   readonly surroundings?: () => Surroundings;
@@ -60,10 +57,11 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
 export function findTarget(
   injectors: InjectorSource,
   { tag }: Pick<Route, 'tag'>,
-  { injectorConfig: name, hash }: ConfigurationRef,
+  configuration: ConfigurationRef,
   suffix: string,
 ): InjectionTarget | { readonly unavailable: string } {
-  const injector = injectors.get(name, hash);
+  const { injectorConfig: name, hash } = configuration;
+  const injector = injectors.get(configurationKey(configuration));
   if (injector === undefined)
     return { unavailable: `this replica has not loaded configuration ${hash} of InjectorConfig ${name}` };
   const webhook = tag === undefined ? objectNames(name).webhookConfiguration : tagWebhookConfiguration(tag);

@@ -17,7 +17,7 @@ function webhook(offer: RolloutComparisons['offer'] = () => undefined) {
   const injectors: Record<string, Injector> = { old: stableInjector, new: canaryInjector };
   const state = { injectors, calls: 0 };
   const route = rolloutRoute(
-    { get: (name) => state.injectors[name] },
+    { get: (key) => state.injectors[key.slice(0, 3)] },
     {
       comparisons: { offer },
       inject: (_, { pod }) => {
@@ -164,7 +164,7 @@ describe('a heavy review in a rollout', function () {
       const here = await resolve(path).handler(podCreation());
       assert.equal(encoded, encodeDecision(here));
       assert.deepEqual([decision.track, decision.injector], [track, here.injector]);
-      assert.equal(dependencies?.[0], rolloutSource.get('old', '11111111'));
+      assert.equal(dependencies?.[0], rolloutSource.get('old.11111111'));
       assert.ok(dependencies?.[1] !== undefined && dependencies[1] !== dependencies[0]);
     }
   });

@@ -159,7 +159,7 @@ describe('rolloutRoute', () => {
   }
 
   it('distinguishes a canary named `inject` from the path of a tag without a rollout', () => {
-    const source = { get: () => rolloutSource.get('old', '11111111') };
+    const source = { get: () => rolloutSource.get('old.11111111') };
     for (const way of ['inject', 'shadow']) {
       const path = `/tags/prod/old/11111111/inject/22222222/8000000000000000/${way}`;
       assert.equal(revisionRoute(source).resolve(path), undefined);

@@ -14,14 +14,11 @@ export const brokenInjector = injectorOf(
 );
 
 /** Three injectors: `old.11111111`, `new.22222222` and `broken.33333333`. */
-export const rolloutSource: InjectorSource = {
-  get: (name, hash) =>
-    new Map([
-      ['old.11111111', stableInjector],
-      ['new.22222222', canaryInjector],
-      ['broken.33333333', brokenInjector],
-    ]).get(`${name}.${hash}`),
-};
+export const rolloutSource: InjectorSource = new Map([
+  ['old.11111111', stableInjector],
+  ['new.22222222', canaryInjector],
+  ['broken.33333333', brokenInjector],
+]);
 
 /** Returns a path of tag `prod` with stable `old` and another injector of {@link rolloutSource}. */
 export function rolloutPath(

@@ -17,6 +17,4 @@ export const someInjector: Injector = loadInjector({
 });
 
 /** Serves {@link someInjector} as configuration `0a1b2c3d` of `default`. */
-export const someSource: InjectorSource = {
-  get: (name, hash8) => (name === 'default' && hash8 === '0a1b2c3d' ? someInjector : undefined),
-};
+export const someSource: InjectorSource = new Map([['default.0a1b2c3d', someInjector]]);
