@@ -1,12 +1,10 @@
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
-import type { ReportedFailure } from './replicas/report-annotations.ts';
-import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
+import type { ReplicaLeases } from './replicas/replica-leases.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
-import type { PathFormat } from '../routing/route.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
 
 /**
@@ -18,43 +16,8 @@ export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>
 /** Injects pods with a configuration and returns the failures. Rejects if the trial fails. */
 export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
 
-/** The configurations and certificate that one live replica reports for one InjectorConfig. */
-export interface ReplicaReport {
-  /** The identity of the replica: the name of its pod. */
-  readonly replica: string;
-  /** Whether the replica is shutting down: it still answers, but deletes its Lease soon. */
-  readonly isDraining: boolean;
-  /** Hashes of the configurations that the replica has in memory. */
-  readonly hashes: readonly string[];
-  /** SHA-256 of the certificate that the replica serves, in hex; absent if there is none. */
-  readonly certificate?: string;
-}
-
 /** The state of all replicas, from their Leases. */
-export interface ReplicaReports {
-  /**
-   * Returns the live replicas that lack the injector or the certificate: the names of the first
-   * five, then the number of further replicas. If no replica is live, an entry says so. The webhook
-   * may name the configuration once the result is empty.
-   * @param fingerprint the SHA-256 of the required certificate; undefined accepts any certificate
-   */
-  lacking(name: string, hash: string, fingerprint?: string): readonly string[];
-  synced(): Promise<void>;
-  /** Returns the newest path format that all live replicas read, or the reason why none exists. */
-  pathFormat(): PathFormat | string;
-  /** Returns the live replicas, sorted, that do not remove the gate of failurePolicy Hold. */
-  notHolding(): readonly string[];
-  /** Returns the live replicas, sorted. The name `(validator)` means the validating webhook. */
-  replicas(name: string): readonly ReplicaReport[];
-  /** Returns the sum of all replicas' shadow comparisons for two configurations. */
-  shadowReport(pair: RolloutPair): ShadowReport;
-  /** Returns the recent failures of a configuration to inject pods; undefined if there are none. */
-  failures(name: string, hash: string): ReportedFailure | undefined;
-  /** Calls the listener when the reported configurations, certificates or failures change. */
-  subscribe(listener: () => void): void;
-  /** Deletes Leases of dead replicas; resolves with the milliseconds until the next call is due. */
-  removeExpired(signal: AbortSignal): Promise<number>;
-}
+export type ReplicaReports = Omit<ReplicaLeases, 'start' | 'stop'>;
 
 /** The restarts for a tag, for metrics. */
 export interface RestartFigures {

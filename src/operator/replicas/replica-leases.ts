@@ -13,9 +13,15 @@ import {
   type ShadowReport,
 } from '../../rollout/shadow-report.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
-import type { ReplicaReport, ReplicaReports } from '../ports.ts';
 import { addFailures, type ReportedFailure } from './report-annotations.ts';
-import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
+import {
+  keptOfLease,
+  readReplicaLease,
+  replicaLeaseSelector,
+  replicaOf,
+  type ReplicaState,
+  type ServedConfiguration,
+} from './replica-lease.ts';
 
 export interface ReplicaLeasesOptions extends FollowingParts {
   readonly client: Pick<ApiClient, 'list' | 'watch' | 'delete'>;
@@ -23,6 +29,14 @@ export interface ReplicaLeasesOptions extends FollowingParts {
   readonly operatorClass: string;
   /** The divisor of the time until an expired Lease is deleted, for tests. Default: 1. */
   readonly timeScale?: number;
+}
+
+/** What one live replica reports for one InjectorConfig. */
+export interface ReplicaReport extends ServedConfiguration {
+  /** The identity of the replica: the name of its pod. */
+  readonly replica: string;
+  /** Whether the replica is shutting down: it still answers, but deletes its Lease soon. */
+  readonly isDraining: boolean;
 }
 
 interface Seen {
@@ -47,7 +61,7 @@ const maximumNamed = 5;
  * Tracks the replicas by their Leases. After a change of its Lease, a replica is live for the
  * duration of the Lease, measured by our own clock. Never compares the clocks of two machines.
  */
-export class ReplicaLeases implements ReplicaReports {
+export class ReplicaLeases {
   readonly #options: ReplicaLeasesOptions;
   readonly #store = new ObjectStore();
   readonly #seen = new Map<string, Seen>();
@@ -83,6 +97,12 @@ export class ReplicaLeases implements ReplicaReports {
     this.#stopWaiting();
   }
 
+  /**
+   * Returns the live replicas that lack the injector or the certificate: the names of the first
+   * five, then the number of further replicas. If no replica is live, an entry says so. The webhook
+   * may name the configuration once the result is empty.
+   * @param fingerprint the SHA-256 of the required certificate; undefined accepts any certificate
+   */
   lacking(name: string, hash: string, fingerprint?: string): readonly string[] {
     if (!this.#store.hasSynced) return ['any replica (their leases have not been read yet)'];
     const live = this.replicas(name);
@@ -96,6 +116,7 @@ export class ReplicaLeases implements ReplicaReports {
     return more > 0 ? [...lacking.slice(0, maximumNamed), `${more} more`] : lacking;
   }
 
+  /** Returns the newest path format that all live replicas read, or the reason why none exists. */
   pathFormat(): PathFormat | string {
     const live = this.#live();
     const format = pathFormats.find(({ name }) => live.every(({ state }) => state.pathFormats.includes(name)));
@@ -103,6 +124,7 @@ export class ReplicaLeases implements ReplicaReports {
     return format ?? reads.slice(0, maximumNamed).join('; ');
   }
 
+  /** Returns the live replicas, sorted, that do not remove the gate of failurePolicy Hold. */
   notHolding(): readonly string[] {
     return this.#live()
       .filter(({ state }) => !state.holdsPods)
@@ -114,12 +136,11 @@ export class ReplicaLeases implements ReplicaReports {
     return this.#store.synced();
   }
 
+  /** Returns the live replicas, sorted. The name `(validator)` means the validating webhook. */
   replicas(name: string): readonly ReplicaReport[] {
     return this.#live()
-      .map(({ replica, state }) => {
-        const { hashes = [], certificate } = state.serves.get(name) ?? {};
-        const { isDraining } = state;
-        return { replica, isDraining, hashes, ...(certificate === undefined ? {} : { certificate }) };
+      .map(({ replica, state: { isDraining, serves } }) => {
+        return { replica, isDraining, ...(serves.get(name) ?? { hashes: [] }) };
       })
       .sort((one, other) => (one.replica < other.replica ? -1 : 1));
   }
@@ -131,10 +152,12 @@ export class ReplicaLeases implements ReplicaReports {
       .map(([replica, { state }]) => ({ replica, state }));
   }
 
+  /** Calls the listener when the reported configurations, certificates or failures change. */
   subscribe(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
+  /** Returns the sum of all replicas' shadow comparisons for two configurations. */
   shadowReport(pair: RolloutPair): ShadowReport {
     // Include replicas that are not live: their counts must not look new after a reconnection.
     return [...this.#seen.values()]
@@ -143,6 +166,7 @@ export class ReplicaLeases implements ReplicaReports {
       .reduce<ShadowReport>(addShadowReports, emptyShadowReport);
   }
 
+  /** Returns the recent failures of a configuration to inject pods; undefined if there are none. */
   failures(name: string, hash: string): ReportedFailure | undefined {
     return this.#live()
       .flatMap(({ state }) => state.failures ?? [])
