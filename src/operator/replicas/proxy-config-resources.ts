@@ -5,16 +5,10 @@ import { pause } from '../../kube/clock.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
 import type { ListOptions, ListPage } from '../../kube/api-client.ts';
-import type { ResourceKind } from '../../kube/resource-kinds.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 
 /** Istio's ProxyConfig. Its CustomResourceDefinition exists only in clusters with Istio. */
-export const proxyConfigs: ResourceKind = {
-  group: 'networking.istio.io',
-  version: 'v1beta1',
-  plural: 'proxyconfigs',
-  kind: 'ProxyConfig',
-  namespaced: true,
-};
+export const proxyConfigs = resourceKind('networking.istio.io/v1beta1', 'ProxyConfig');
 
 /** The retry period for a collection that cannot be listed, in milliseconds. */
 const relistMs = 60_000;
