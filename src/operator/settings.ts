@@ -19,9 +19,9 @@ export interface OperatorSettings {
   /** Whether cert-manager may issue certificates (`--cert-manager`). Default: false. */
   readonly certManager?: boolean;
   /** The divisor of all durations of certificate policies, for tests of expiry. Default: 1. */
-  readonly certificateTimeScale?: number;
+  readonly testCertificateTimeScale?: number;
   /** The divisor of the durations of Leases, of the wait for a replica and of usage, for tests. */
-  readonly leaseTimeScale?: number;
+  readonly testLeaseTimeScale?: number;
 }
 
 /** The field manager under which the API server records our fields. */

@@ -5,7 +5,6 @@ import { requireServerVersion } from '../../kube/server-version.ts';
 import { InjectorOperator } from '../../operator/controller/injector-operator.ts';
 import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods } from '../../operator/ports.ts';
-import type { OperatorSettings } from '../../operator/settings.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
 /** The objects that the parts of an operator process share. */
@@ -25,12 +24,14 @@ export function createControllingPart(
   trials: { readonly load: LoadConfiguration; readonly rehearse: RehearsePods },
 ) {
   const { client, namespace, identity, metrics, logger } = context;
-  const { operatorClass, testLeaseTimeScale: timeScale = 1 } = options;
+  const { operatorClass, podSelector, advertise, webhookPort: targetPort, testLeaseTimeScale: timeScale = 1 } = options;
+  const manifests = { namespace, operatorClass, podSelector, targetPort, ...(advertise && { advertise }) };
   const reports = new ReplicaLeases({ ...context, operatorClass, timeScale, observer: metrics });
   const operator = new InjectorOperator({
     ...context,
     kubeConfig,
-    settings: operatorSettings(options, namespace, identity),
+    // The other settings have the names of their options.
+    settings: { ...options, context: manifests, identity },
     reports,
     ...trials,
   });
@@ -49,18 +50,5 @@ export function createControllingPart(
       await operator.controller.stopped();
       reports.stop();
     },
-  };
-}
-
-function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
-  const { operatorClass, podSelector, advertise, webhookPort: targetPort } = options;
-  const { testCertificateTimeScale: certificateTimeScale, testLeaseTimeScale: leaseTimeScale } = options;
-  return {
-    // The other settings have the names of their options.
-    ...options,
-    context: { namespace, operatorClass, podSelector, targetPort, ...(advertise && { advertise }) },
-    identity,
-    ...(certificateTimeScale === undefined ? {} : { certificateTimeScale }),
-    ...(leaseTimeScale === undefined ? {} : { leaseTimeScale }),
   };
 }

@@ -1,41 +1,27 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseCount, parseFactor, parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
+import type { ManifestContext } from '../../manifests/manifest-context.ts';
+import type { OperatorSettings } from '../../operator/settings.ts';
+import type { ClusterOptions } from '../cluster-options.ts';
 import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
-/** The flags of `injector operator`. */
-export interface OperatorOptions {
+/** The flags of `injector operator`. Those of the controller have the names of its settings. */
+export interface OperatorOptions
+  extends ClusterOptions,
+    Omit<OperatorSettings, 'context' | 'identity'>,
+    Pick<ManifestContext, 'operatorClass' | 'podSelector' | 'advertise'> {
   readonly role: 'all' | 'controller' | 'webhook';
   readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly operatorClass: string;
-  readonly owner?: string;
-  readonly advertise?: { readonly host: string; readonly port: number };
   readonly identity?: string;
-  readonly podSelector: Readonly<Record<string, string>>;
   readonly bindAddress: string;
   readonly webhookPort: number;
   readonly healthPort: number;
   /** How long an unready server continues to serve, in seconds. */
   readonly drainSeconds: number;
-  /** Whether the leader watches pods. */
-  readonly followPods: boolean;
-  /** Whether RevisionTags may request restarts of workloads. */
-  readonly restartWorkloads: boolean;
-  /** Whether InjectorConfigs may hold pods while the webhook cannot be called. */
-  readonly holdPods: boolean;
-  /** Whether certificates may come from CertificateSigningRequests. */
-  readonly certificateSigningRequests: boolean;
-  /** Whether certificates may come from cert-manager. */
-  readonly certManager: boolean;
   /** The number of responses after which a connection is closed; undefined for no limit. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat;
-  /** Hidden; for tests that cannot wait for a certificate to expire. */
-  readonly testCertificateTimeScale?: number;
-  /** Hidden; for tests that wait until a Lease expires, or for a status of usage. */
-  readonly testLeaseTimeScale?: number;
   /** Hidden; for tests of wrong clocks. */
   readonly testClockOffsetFile?: string;
 }

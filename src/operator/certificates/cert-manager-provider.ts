@@ -132,7 +132,7 @@ export class CertManagerProvider implements CertificateProvider {
     const { clock, settings } = this.#options;
     const { renewalTime } = facts.status ?? {};
     if (renewalTime === undefined) return {};
-    const late = new Date(Date.parse(renewalTime) + lateMs / (settings.certificateTimeScale ?? 1));
+    const late = new Date(Date.parse(renewalTime) + lateMs / (settings.testCertificateTimeScale ?? 1));
     if (late > clock.now()) return { nextAt: late };
     const message = `cert-manager should have renewed ${what} at ${renewalTime}: ${progressOf(facts)}`;
     return { note: { reason: 'RenewalDue', message } };

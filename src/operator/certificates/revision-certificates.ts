@@ -59,7 +59,7 @@ export async function certify(
       {
         rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
         servingSecret: objectNames(name).servingSecret,
-        policy: certificatePolicy(config, settings.certificateTimeScale),
+        policy: certificatePolicy(config, settings.testCertificateTimeScale),
         names: certificateNames(name, namespace, hosts),
         webhooks: webhooks.callersOf(name),
         ...(source && { source }),

@@ -88,7 +88,7 @@ export class SigningRequestProvider implements CertificateProvider {
       calledName,
       origin: `signer ${signerName}`,
       renewalFraction,
-      timeScale: settings.certificateTimeScale ?? 1,
+      timeScale: settings.testCertificateTimeScale ?? 1,
       now: clock.now(),
       generateKeyPair,
     });

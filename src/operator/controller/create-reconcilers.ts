@@ -93,7 +93,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     rules: (name, hash) => rules.withHash(name, hash),
     news: (kind, name) => wake(kind === 'RevisionTag' ? tagKey(name) : name),
     left: (tag, { traits }) => recent.left(tag, { namespace: traits.namespace, ...traits.workload }),
-    timeScale: settings.leaseTimeScale,
+    timeScale: settings.testLeaseTimeScale,
   });
   parts.metrics.usageFrom?.(() => usage.figures());
   const isFollowing = settings.followPods !== false;

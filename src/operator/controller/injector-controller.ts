@@ -56,7 +56,7 @@ export class InjectorController {
       namespace,
       name: leaderLeaseName(operatorClass),
       identity: settings.identity,
-      timeScale: settings.leaseTimeScale ?? 1,
+      timeScale: settings.testLeaseTimeScale ?? 1,
       onHolder: (holder) => logger.info('another process leads; standing by', { holder }),
     });
     const targets = new TagTargets(this.#view, operatorClass);

@@ -160,7 +160,7 @@ function hasNoReplica({ reports, clock, settings, webhookMemory }: PublicationPa
   }
   const now = clock.monotonic();
   record.noReplicaSince ??= now;
-  return now - record.noReplicaSince >= noReplicaMs / (settings.leaseTimeScale ?? 1);
+  return now - record.noReplicaSince >= noReplicaMs / (settings.testLeaseTimeScale ?? 1);
 }
 
 /** Returns how long the leader has waited for replicas to load a configuration. */
