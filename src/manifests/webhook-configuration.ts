@@ -1,10 +1,9 @@
 import { timeoutSecondsOf } from '../api/injector-config/webhook-timeout.ts';
 import { group, type InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames, objectNames, tagWebhookConfiguration } from '../api/names.ts';
-import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
+import { labelNames, objectNames } from '../api/names.ts';
 import { formatRoute, type PathFormat, type RolloutRoute } from '../routing/route.ts';
-import { selectorsFor } from '../selection/webhook-selectors.ts';
+import { selectorsFor, webhookName, type WebhookOwner } from '../selection/webhook-selectors.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { heldPrefix, irreplaceable, podCreations, replaceable } from './replaceable-pods.ts';
 import { base64, clientConfig } from './desired-objects.ts';
@@ -16,13 +15,10 @@ export interface WebhookConfiguration extends KubernetesObject {
   readonly kind: 'MutatingWebhookConfiguration';
 }
 
-export interface WebhookInput {
-  readonly config: InjectorConfig;
+export interface WebhookInput extends WebhookOwner {
   /** The hash of the configuration to publish; every replica must have loaded it. */
   readonly hash: string;
   readonly caBundlePem: string;
-  /** The RevisionTag of the webhook. If unset, the webhook belongs to the InjectorConfig. */
-  readonly tag?: RevisionTag | undefined;
   /** The tag's rollout, whose stable hash is `hash`. If unset, all workloads use `hash`. */
   readonly rollout?: RolloutRoute | undefined;
   /** The format of the path; format 1 by default. */
@@ -32,13 +28,6 @@ export interface WebhookInput {
    * replaceable pod may be ignored. Otherwise `spec.webhook.fallback` applies to all pods.
    */
   readonly isHolding?: boolean;
-}
-
-/** Returns metadata.name of the MutatingWebhookConfiguration. */
-export function webhookName({ config, tag }: Pick<WebhookInput, 'config' | 'tag'>): string {
-  return tag === undefined
-    ? objectNames(config.metadata.name).webhookConfiguration
-    : tagWebhookConfiguration(tag.metadata.name);
 }
 
 /**

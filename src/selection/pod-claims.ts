@@ -4,10 +4,10 @@ import type { ObjectMeta } from '../api/kubernetes/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { areDisjoint } from './label-selector.ts';
-import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
+import { type WebhookOwner, webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
 
 /** The pods that an InjectorConfig selects, or a RevisionTag together with its target. */
-export interface PodClaim {
+export interface PodClaim extends WebhookOwner {
   readonly kind: 'InjectorConfig' | 'RevisionTag';
   readonly name: string;
   /** The value of the revision label by which pods are selected. */
@@ -30,6 +30,7 @@ export function claimOfConfig(config: InjectorConfig): PodClaim {
   if (before !== undefined) return before;
   const { webhook, operatorClass } = config.spec;
   const claim: PodClaim = {
+    config,
     kind: 'InjectorConfig',
     name: config.metadata.name,
     revision: revisionOf(config),
@@ -52,6 +53,8 @@ export function claimOfTag(tag: RevisionTag, config: InjectorConfig, replaced?: 
   const ages = [tag, ...(replaced === undefined ? [] : [replaced])];
   const [createdAt = ''] = ages.map(({ metadata }) => metadata.creationTimestamp ?? '').sort();
   return {
+    config,
+    tag,
     kind: 'RevisionTag',
     name: tag.metadata.name,
     revision: tag.metadata.name,

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
-import { selectorsFor, type WebhookOwner } from './webhook-selectors.ts';
+import { selectorsFor, webhookName, type WebhookOwner } from './webhook-selectors.ts';
 import { webhookOwners } from './webhook-owners.ts';
-import type { ClaimingObjects, PodClaim } from './pod-claims.ts';
+import type { ClaimingObjects } from './pod-claims.ts';
 import {
   compileSelectors,
   readSelectingWebhook,
@@ -48,7 +47,7 @@ export class SelectingWebhookReader {
       const read = this.#read(object, keys);
       if (read !== undefined) found.set(read.webhook.id, read);
     }
-    for (const owner of webhookOwners(claiming, (claim) => !found.has(webhookOf(claim)))) {
+    for (const owner of webhookOwners(claiming, (claim) => !found.has(webhookName(claim)))) {
       const selectors = selectorsFor(owner, this.#ownNamespace);
       const desired = desiredWebhook(owner, selectors);
       found.set(desired.id, this.#unlessSame(desired, selectors));
@@ -76,18 +75,12 @@ export class SelectingWebhookReader {
   }
 }
 
-/** Returns the name of the webhook configuration of a claim. */
-function webhookOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
-  return kind === 'RevisionTag' ? tagWebhookConfiguration(name) : objectNames(name).webhookConfiguration;
-}
-
 /** Returns the webhook that an owner will get. */
-function desiredWebhook({ config, tag }: WebhookOwner, pairs: readonly SelectorPair[]): SelectingWebhook {
+function desiredWebhook(owner: WebhookOwner, pairs: readonly SelectorPair[]): SelectingWebhook {
+  const { config, tag } = owner;
   const { name: injectorConfig } = config.metadata;
   const { keys } = config.spec.webhook;
-  const id = webhookOf(
-    tag ? { kind: 'RevisionTag', name: tag.metadata.name } : { kind: 'InjectorConfig', name: injectorConfig },
-  );
+  const id = webhookName(owner);
   const own = tag && { tag: tag.metadata.name };
   const selectors = pairs.map(compileSelectors);
   return { id, injectorConfig, ...own, keys, hash: undefined, since: NaN, isConditional: false, selectors };

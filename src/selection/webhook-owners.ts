@@ -27,20 +27,7 @@ export function webhookOwners(
   isRelevant: (claim: PodClaim) => boolean = () => true,
 ): WebhookOwner[] {
   const all = podClaims(claiming);
-  return all
-    .filter((claim) => isRelevant(claim) && winningClaim(claim, all) === undefined)
-    .flatMap((claim) => ownerOf(claim, claiming) ?? []);
-}
-
-/** Returns the objects of a claim; undefined if the tag has no target. */
-export function ownerOf(
-  { kind, name }: PodClaim,
-  { configs, tags, targetOf }: ClaimingObjects,
-): WebhookOwner | undefined {
-  const hasName = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name === name;
-  const tag = kind === 'RevisionTag' ? tags.find(hasName) : undefined;
-  const config = tag === undefined ? configs.find(hasName) : targetOf(tag);
-  return config && { config, ...(tag && { tag }) };
+  return all.filter((claim) => isRelevant(claim) && winningClaim(claim, all) === undefined);
 }
 
 /** Finds the owners whose webhooks select a pod, according to the API server's rules. */

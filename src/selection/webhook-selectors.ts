@@ -1,5 +1,6 @@
 import { type InjectorConfig, revisionOf } from '../api/injector-config/injector-config.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
+import { objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import { namespaceNameLabel, systemNamespaces } from '../api/kubernetes/system-namespaces.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
@@ -15,6 +16,13 @@ export interface WebhookSelectors {
 export interface WebhookOwner {
   readonly config: InjectorConfig;
   readonly tag?: RevisionTag | undefined;
+}
+
+/** Returns metadata.name of the MutatingWebhookConfiguration of an owner. */
+export function webhookName({ config, tag }: WebhookOwner): string {
+  return tag === undefined
+    ? objectNames(config.metadata.name).webhookConfiguration
+    : tagWebhookConfiguration(tag.metadata.name);
 }
 
 /** The inputs from which the selectors of a revision or a tag are generated. */

@@ -6,7 +6,6 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
-import { ownerOf } from '../../selection/webhook-owners.ts';
 import { configurationFiles, configurationReferences } from '../../manifests/configuration-files.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
@@ -55,9 +54,9 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   const generated: KubernetesObject[] = [];
   const all = podClaims({ configs, tags, targetOf });
   for (const claim of all) {
-    const { config, tag } = ownerOf(claim, { configs, tags, targetOf }) ?? {};
-    const published = config && compiled.get(config.metadata.name);
-    if (config === undefined || published === undefined) continue;
+    const { config, tag } = claim;
+    const published = compiled.get(config.metadata.name);
+    if (published === undefined) continue;
     const winner = winningClaim(claim, all);
     const why = config.spec.paused
       ? `InjectorConfig ${config.metadata.name} is paused`

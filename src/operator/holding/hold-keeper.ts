@@ -12,7 +12,7 @@ import {
 import { type HeldCount, heldPatch, type HeldWrite, Replacements, type StateOf } from '../../holding/replacements.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
-import { webhookName } from '../../manifests/webhook-configuration.ts';
+import { webhookName } from '../../selection/webhook-selectors.ts';
 import { readSelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { webhookOwners } from '../../selection/webhook-owners.ts';
 import { inSlices } from '../../steps/in-slices.ts';

@@ -5,10 +5,10 @@ import { probeSubject } from '../../manifests/probe-objects.ts';
 import {
   webhookConfiguration,
   type WebhookConfiguration,
-  webhookName,
   withCaBundle,
   withFallback,
 } from '../../manifests/webhook-configuration.ts';
+import { webhookName } from '../../selection/webhook-selectors.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import type { ObjectWrite } from '../controller/owned-objects.ts';
 import type { PassContext, PassMemory } from '../controller/pass-context.ts';
