@@ -10,14 +10,11 @@ import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.t
 import { listWhereKnown } from '../usage/installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
 
-/** The selected injectors: some revisions, or all. */
-export interface SwitchSelection {
+/** The options of `disable`, `enable` and `release`. */
+export interface SwitchOptions extends ClusterOptions {
+  /** The revisions of the selected injectors. */
   readonly revision?: readonly string[];
   readonly all?: true;
-}
-
-/** The options of `disable` and `enable`. */
-export interface SwitchOptions extends SwitchSelection, ClusterOptions {
   readonly dryRun?: true;
 }
 
@@ -28,13 +25,18 @@ export function switchCommand(name: string, description: string): Command {
     .option('--dry-run', 'print the changes without making them');
 }
 
-/** Checks the options and runs the command; exit status 1 if a change failed. */
+/**
+ * Runs a command; exit status 1 if a change failed.
+ * @throws UsageError unless exactly one of --revision and --all is set
+ */
 export async function onCluster<Options extends SwitchOptions>(
   options: Options,
   terminal: Terminal,
   act: (client: ApiClient, options: Options, terminal: Terminal) => Promise<boolean>,
 ): Promise<void> {
-  checkSelection(options);
+  const { revision = [], all } = options;
+  if ((all === true) === revision.length > 0)
+    throw new UsageError('name the injectors: --revision NAME (repeatable) or --all, but not both');
   const isDone = await withCluster(options, (client) => act(client, options, terminal));
   if (!isDone) terminal.setExitCode(exitCodes.failure);
 }
@@ -57,7 +59,7 @@ export interface SwitchTargets {
  */
 export async function switchTargets(
   client: Pick<ApiClient, 'listAll'>,
-  { revision: revisions = [], all }: SwitchSelection,
+  { revision: revisions = [], all }: Pick<SwitchOptions, 'revision' | 'all'>,
 ): Promise<SwitchTargets> {
   const configs = await listWhereKnown(client, injectorConfigs);
   const { items } = await client.listAll(mutatingWebhooks);
@@ -85,12 +87,6 @@ function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[
     if (tag === undefined || revision === undefined || !names.includes(tag)) return [];
     return [`tag ${tag} points to revision ${revision}: name that revision to disable the tag`];
   });
-}
-
-/** @throws UsageError unless exactly one of --revision and --all is set */
-export function checkSelection({ revision = [], all }: SwitchSelection): void {
-  if ((all === true) === revision.length > 0)
-    throw new UsageError('name the injectors: --revision NAME (repeatable) or --all, but not both');
 }
 
 /** Returns the revision of a stored InjectorConfig. */
