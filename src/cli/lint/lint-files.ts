@@ -60,10 +60,10 @@ export interface LintResult {
 /** Checks the InjectorConfigs and RevisionTags of files. ConfigMaps supply the referenced texts. */
 export function lintFiles(files: readonly NamedText[]): LintResult {
   const findings: PlacedFinding[] = [];
-  const objects = files.flatMap((file) => readObjects(file, findings));
-  const linted = new Linted(objects, findings);
-  linted.lint();
-  return { findings: inOrder(findings), objects: linted.count };
+  const sources = files.flatMap((file) => readObjects(file, findings));
+  lintObjects(sources, findings);
+  const ours = sources.filter(({ object: { kind } }) => kind === injectorConfigKind || kind === revisionTagKind);
+  return { findings: inOrder(findings), objects: ours.length };
 }
 
 /** Checks a configuration in Istio's format. @param directory contains `config` and other files */
@@ -149,35 +149,19 @@ function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): Sour
 }
 
 /** Checks the objects of all files together. */
-class Linted {
-  readonly #sources: readonly SourceObject[];
-  readonly #findings: PlacedFinding[];
-  readonly #configs = new Map<InjectorConfig, SourceObject>();
-  readonly #tags = new Map<RevisionTag, SourceObject>();
-
-  constructor(sources: readonly SourceObject[], findings: PlacedFinding[]) {
-    this.#sources = sources;
-    this.#findings = findings;
+function lintObjects(sources: readonly SourceObject[], findings: PlacedFinding[]): void {
+  const configSources = new Map<InjectorConfig, SourceObject>();
+  const tagSources = new Map<RevisionTag, SourceObject>();
+  for (const source of sources) {
+    if (source.object.kind === injectorConfigKind)
+      read(source, parseInjectorConfig, validateInjectorConfig, configSources);
+    if (source.object.kind === revisionTagKind) read(source, parseRevisionTag, validateRevisionTag, tagSources);
   }
-
-  /** The number of InjectorConfigs and RevisionTags. */
-  get count(): number {
-    return this.#sources.filter(({ object: { kind } }) => kind === injectorConfigKind || kind === revisionTagKind)
-      .length;
-  }
-
-  lint(): void {
-    for (const source of this.#sources) {
-      if (source.object.kind === injectorConfigKind)
-        this.#read(source, parseInjectorConfig, validateInjectorConfig, this.#configs);
-      if (source.object.kind === revisionTagKind) this.#read(source, parseRevisionTag, validateRevisionTag, this.#tags);
-    }
-    for (const [config, source] of this.#configs) this.#lintConfig(config, source);
-    this.#lintSelection();
-  }
+  for (const [config, source] of configSources) lintConfig(config, source);
+  lintSelection();
 
   /** Parses and validates an object. Keeps it if no mistake was found. */
-  #read<Parsed extends { readonly spec: object }>(
+  function read<Parsed extends { readonly spec: object }>(
     source: SourceObject,
     parse: (object: unknown) => Parsed,
     validate: (parsed: Parsed) => Mistake[],
@@ -187,27 +171,27 @@ class Linted {
       const parsed = parse(source.object);
       // Each search for a place takes time for each field.
       for (const field of unknownFields(source.object.spec, parsed.spec, 'spec').slice(0, 1000))
-        this.#add(source, {
+        add(source, {
           rule: 'unknown-field',
           message: `${field}: unknown field; remove it or correct its name`,
           field,
         });
       const mistakes = validate(parsed);
-      for (const { field, message } of mistakes) this.#add(source, { rule: 'invalid-object', message, field });
+      for (const { field, message } of mistakes) add(source, { rule: 'invalid-object', message, field });
       if (mistakes.length === 0) kept.set(parsed, source);
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      this.#add(source, { rule: 'invalid-object', message: error.message, field: error.field });
+      add(source, { rule: 'invalid-object', message: error.message, field: error.field });
     }
   }
 
-  #add(source: SourceObject, finding: LintFinding): void {
+  function add(source: SourceObject, finding: LintFinding): void {
     const place = source.places.find([...source.path, ...fieldPath(finding.field ?? '')]);
-    this.#findings.push({ ...place, ...described(source.named, finding) });
+    findings.push({ ...place, ...described(source.named, finding) });
   }
 
-  #lintConfig(config: InjectorConfig, source: SourceObject): void {
-    const objects = this.#sources.map(({ object }) => object);
+  function lintConfig(config: InjectorConfig, source: SourceObject): void {
+    const objects = sources.map(({ object }) => object);
     const texts = referencedTexts(config, objects);
     const references = configurationReferences(config.spec.injection);
     const missing = Object.entries<ConfigurationReference>({ ...references }).filter(
@@ -216,26 +200,26 @@ class Linted {
     const byField = new Map(missing.reverse().map(([, reference]) => [reference.field, reference]));
     for (const { field, namespace, name, key } of byField.values()) {
       const message = `${field}: key ${key} of ConfigMap ${namespace}/${name} is not in the files; the templates were not checked`;
-      this.#add(source, { rule: 'missing-reference', message, field });
+      add(source, { rule: 'missing-reference', message, field });
     }
     if (missing.length > 0) return;
     try {
       for (const finding of lintConfiguration(configurationFiles(config, texts)))
-        this.#findings.push({ ...this.#placeOf(config, source, finding), ...described(source.named, finding) });
+        findings.push({ ...placeOf(config, source, finding), ...described(source.named, finding) });
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      this.#add(source, { rule: 'invalid-object', message: error.message, field: error.field });
+      add(source, { rule: 'invalid-object', message: error.message, field: error.field });
     }
   }
 
-  #placeOf({ spec }: InjectorConfig, source: SourceObject, finding: LintFinding): Position {
+  function placeOf({ spec }: InjectorConfig, source: SourceObject, finding: LintFinding): Position {
     const { template, line, column, field = '' } = finding;
     const reference = configurationReferences(spec.injection).config;
     if (reference !== undefined) {
       const { namespace, name, key } = reference;
       const isReferenced = ({ object: { kind, metadata } }: SourceObject): boolean =>
         kind === 'ConfigMap' && metadata.name === name && (metadata.namespace ?? 'default') === namespace;
-      const map = this.#sources.find(isReferenced);
+      const map = sources.find(isReferenced);
       if (map !== undefined) return placeInConfig(map.places.document([...map.path, 'data', key]), finding);
     }
     const injection = [...source.path, 'spec', 'injection'];
@@ -245,32 +229,29 @@ class Linted {
   }
 
   /** Finds selectors that overlap or select nothing, and tags without a target. */
-  #lintSelection(): void {
-    const configs = [...this.#configs.keys()];
-    const tags = [...this.#tags.keys()];
+  function lintSelection(): void {
+    const configs = [...configSources.keys()];
+    const tags = [...tagSources.keys()];
     const targetOf = (tag: RevisionTag) => configs.find((config) => revisionOf(config) === tag.spec.revision);
-    for (const [tag, source] of this.#tags) {
+    for (const [tag, source] of tagSources) {
       const message = `spec.revision: no InjectorConfig in the files has the revision ${tag.spec.revision}`;
       if (targetOf(tag) === undefined)
-        this.#add(source, { rule: 'missing-reference', message, field: 'spec.revision' });
+        add(source, { rule: 'missing-reference', message, field: 'spec.revision' });
     }
     const claims = podClaims({ configs, tags, targetOf });
     for (const claim of claims) {
-      const source = [...this.#configs.values(), ...this.#tags.values()].find(({ named }) => named === nameOf(claim));
+      const source = [...configSources.values(), ...tagSources.values()].find(({ named }) => named === nameOf(claim));
       if (source === undefined) continue;
       const winner = winningClaim(claim, claims);
       if (winner !== undefined) {
         const message = `selects the same pods as ${nameOf(winner)}; only the older of the two gets a webhook`;
-        this.#add(source, {
-          rule: 'overlapping-selectors',
-          message,
-          field: claim.isCustom ? 'spec.webhook' : 'metadata.name',
-        });
+        const field = claim.isCustom ? 'spec.webhook' : 'metadata.name';
+        add(source, { rule: 'overlapping-selectors', message, field });
       }
       for (const name of claim.isCustom ? (['namespaceSelector', 'objectSelector'] as const) : []) {
         const field = `spec.webhook.${name}`;
         if (claim.selectors.every((each) => isEmpty(each[name])))
-          this.#add(source, { rule: 'selects-nothing', message: `${field}: no labels match this selector`, field });
+          add(source, { rule: 'selects-nothing', message: `${field}: no labels match this selector`, field });
       }
     }
   }
