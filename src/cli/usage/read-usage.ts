@@ -97,7 +97,7 @@ export async function readUsage(
     const injector = injectorAt(webhook);
     return 'rules' in injector ? injector.rules : undefined;
   };
-  const tally = new UsageTally(
+  const tally = createUsageTally(
     { webhooks: selectingWebhooks, familyOf: (name) => members.get(name), rulesOf },
     {
       annotations: new Set(families.map(({ inject }) => inject)),
@@ -130,55 +130,45 @@ type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & PodCount
 
 export const noCounts: Readonly<PodCounts> = { current: 0, stale: 0, missing: 0 };
 
-interface TallySources extends JudgementSources {
-  readonly webhooks: readonly SelectingWebhook[];
-}
-
-/** Counts pods one by one, so that pages are not kept. Classifies pods as the operator does. */
-export class UsageTally {
-  readonly #sources: TallySources;
-  readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
-  readonly #injectorConfigs = new Map<string, PodCounts>();
-  readonly #tags = new Map<string, PodCounts>();
-  readonly #namespaces = new Map<string, PodCounts>();
-  readonly #workloads = new Map<string, WorkloadTally>();
-
-  /** @param names the annotations that affect the result */
-  constructor(sources: TallySources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
-    this.#sources = sources;
-    this.#names = names;
-  }
+/**
+ * Counts pods one by one, so that pages are not kept. Classifies pods as the operator does.
+ * @param names the annotations that affect the result
+ */
+function createUsageTally(
+  sources: JudgementSources & { readonly webhooks: readonly SelectingWebhook[] },
+  names: Pick<RelevantNames, 'annotations' | 'statuses'>,
+) {
+  const injectorConfigs = new Map<string, PodCounts>();
+  const tags = new Map<string, PodCounts>();
+  const namespaces = new Map<string, PodCounts>();
+  const workloads = new Map<string, WorkloadTally>();
 
   /** Adds a pod. @returns its judgements; undefined for a pod that has ended */
-  add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
+  function add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
-    const traits = traitsOf(pod, { labels, ...this.#names });
+    const traits = traitsOf(pod, { labels, ...names });
     if (traits === undefined) return undefined;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
-    const selecting = webhooksSelecting(this.#sources.webhooks, namespaceLabels, traits.labels);
-    const judgements = judgePod(traits, selecting, this.#sources);
+    const selecting = webhooksSelecting(sources.webhooks, namespaceLabels, traits.labels);
+    const judgements = judgePod(traits, selecting, sources);
     for (const judgement of judgements) {
       const { state } = judgement;
-      if (state !== 'none' && state !== 'undecided') this.#count(traits, createdAt, judgement, state);
+      if (state !== 'none' && state !== 'undecided') count(traits, createdAt, judgement, state);
     }
     return judgements;
   }
 
-  report(): UsageReport {
-    return {
-      injectorConfigs: this.#injectorConfigs,
-      tags: this.#tags,
-      namespaces: this.#namespaces,
-      workloads: [...this.#workloads].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tally]) => tally),
-    };
+  function report(): UsageReport {
+    const sorted = [...workloads].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tally]) => tally);
+    return { injectorConfigs, tags, namespaces, workloads: sorted };
   }
 
-  #count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
+  function count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
     const { injectorConfig, selectedBy } = judgement;
-    tallyOf(this.#injectorConfigs, injectorConfig)[state] += 1;
-    if (selectedBy?.tag !== undefined) tallyOf(this.#tags, selectedBy.tag)[state] += 1;
-    tallyOf(this.#namespaces, pod.namespace)[state] += 1;
-    const workload = this.#workloadOf(pod, selectedBy?.injectorConfig ?? injectorConfig, selectedBy?.tag);
+    tallyOf(injectorConfigs, injectorConfig)[state] += 1;
+    if (selectedBy?.tag !== undefined) tallyOf(tags, selectedBy.tag)[state] += 1;
+    tallyOf(namespaces, pod.namespace)[state] += 1;
+    const workload = workloadOf(pod, selectedBy?.injectorConfig ?? injectorConfig, selectedBy?.tag);
     workload[state] += 1;
     if (state === 'current') return;
     const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, selectedBy) } : judgement;
@@ -186,16 +176,18 @@ export class UsageTally {
     workload.reasons[reason] = (workload.reasons[reason] ?? 0) + 1;
   }
 
-  #workloadOf({ namespace, workload }: PodTraits, injectorConfig: string, tag: string | undefined): WorkloadTally {
+  function workloadOf({ namespace, workload }: PodTraits, injectorConfig: string, tag?: string): WorkloadTally {
     const named = `${workload.kind}/${workload.name}`;
     const key = [namespace, named, injectorConfig, tag ?? ''].join(' ');
-    const known = this.#workloads.get(key);
+    const known = workloads.get(key);
     if (known !== undefined) return known;
     const identity = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
     const added = { ...identity, ...noCounts, reasons: {} };
-    this.#workloads.set(key, added);
+    workloads.set(key, added);
     return added;
   }
+
+  return { add, report };
 }
 
 function tallyOf(tallies: Map<string, PodCounts>, key: string): PodCounts {
