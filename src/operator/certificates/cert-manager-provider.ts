@@ -46,19 +46,13 @@ interface CertificateFacts {
  * maintain (`issuerRef`) or the user maintains (`certificateRef`). Does not need cert-manager's
  * cainjector, since the operator itself writes the CA bundle, as it does for every provider.
  */
-export class CertManagerProvider implements CertificateProvider {
-  readonly #options: CertManagerProviderOptions;
-  readonly #applier: ObjectApplier;
-
-  constructor(options: CertManagerProviderOptions) {
-    this.#options = options;
-    this.#applier = new ObjectApplier({ ...options, fieldManager });
-  }
+export function createCertManagerProvider(options: CertManagerProviderOptions): CertificateProvider {
+  const { client, followed, settings, clock, view } = options;
+  const { namespace } = settings.context;
+  const applier = new ObjectApplier({ ...options, fieldManager });
 
   /** Deletes our Certificate, then its Secret, which cert-manager would otherwise recreate. */
-  async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
-    const { client, settings, view } = this.#options;
-    const { namespace } = settings.context;
+  async function release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const name = objectNames(injectorConfig).certificate;
     for (const resource of [certificates, secrets]) {
       const how = { namespace, fieldSelector: `metadata.name=${name}`, signal };
@@ -71,9 +65,7 @@ export class CertManagerProvider implements CertificateProvider {
     }
   }
 
-  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { followed, settings, clock } = this.#options;
-    const { namespace } = settings.context;
+  const provide: CertificateProvider['provide'] = async (config, names, signal) => {
     const { metadata, spec } = config;
     const trusted = await readTrust(config, followed, namespace, signal);
     if (trusted !== undefined && 'refusal' in trusted) return trusted.refusal;
@@ -81,7 +73,7 @@ export class CertManagerProvider implements CertificateProvider {
     const { certificateRef } = spec.certificate;
     const name = certificateRef?.name ?? own;
     const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
-    const object = await this.#certificate(config, names, name, signal).catch(ignoreAbsence);
+    const object = await certificate(config, names, name, signal).catch(ignoreAbsence);
     if (object === 'Absent') {
       const message = `${field}: cert-manager is not installed: the API server does not serve Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
       return refused('CertManagerMissing', message, new Date(clock.now().getTime() + absentRetryMs));
@@ -109,27 +101,25 @@ export class CertManagerProvider implements CertificateProvider {
     const [calledName = ''] = names;
     const found = provided({ ...pair, caPem }, origin, field, calledName, clock.now());
     if (found.refusal !== undefined) return found;
-    return { ...found, ...this.#renewal(what, facts) };
-  }
+    return { ...found, ...renewal(what, facts) };
+  };
 
   /** Applies our Certificate or reads the user's. @throws ApiError 404 if the kind is not served */
-  async #certificate(
+  async function certificate(
     config: InjectorConfig,
     names: readonly string[],
     name: string,
     signal: AbortSignal,
   ): Promise<KubernetesObject | undefined> {
-    const { followed, settings } = this.#options;
-    const place = { namespace: settings.context.namespace, name };
+    const place = { namespace, name };
     const live = await followed.read(config.metadata.name, certificates, place, signal);
     if (config.spec.certificate.issuerRef === undefined) return live;
     const desired = ownCertificate(config, names, settings.context);
-    return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
+    return (await applier.apply(desired, live, signal, live !== undefined)).object;
   }
 
   /** Reports a renewal that is later than status.renewalTime, and when to check again. */
-  #renewal(what: string, facts: CertificateFacts): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
-    const { clock, settings } = this.#options;
+  function renewal(what: string, facts: CertificateFacts): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
     const { renewalTime } = facts.status ?? {};
     if (renewalTime === undefined) return {};
     const late = new Date(Date.parse(renewalTime) + lateMs / (settings.testCertificateTimeScale ?? 1));
@@ -137,6 +127,8 @@ export class CertManagerProvider implements CertificateProvider {
     const message = `cert-manager should have renewed ${what} at ${renewalTime}: ${progressOf(facts)}`;
     return { note: { reason: 'RenewalDue', message } };
   }
+
+  return { provide, release };
 }
 
 /** Returns 'Absent' for a 404, which means that the kind is not served. Rethrows other errors. */

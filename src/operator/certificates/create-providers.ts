@@ -1,4 +1,4 @@
-import { CertManagerProvider, type CertManagerProviderOptions } from './cert-manager-provider.ts';
+import { createCertManagerProvider, type CertManagerProviderOptions } from './cert-manager-provider.ts';
 import { disabledProvider, selfSignedProvider } from './certificate-provider.ts';
 import { secretProvider } from './certificate-secret-provider.ts';
 import type { CertificateParts } from './revision-certificates.ts';
@@ -18,7 +18,7 @@ export function createProviders(
         : disabledProvider("set the chart's operator.certificateSigningRequests (flag --certificate-signing-requests)"),
     CertManager:
       settings.certManager === true
-        ? new CertManagerProvider(parts)
+        ? createCertManagerProvider(parts)
         : disabledProvider("set the chart's operator.certManager (flag --cert-manager)"),
   };
 }
