@@ -2,7 +2,7 @@ import { createCertManagerProvider, type CertManagerProviderOptions } from './ce
 import { disabledProvider, selfSignedProvider } from './certificate-provider.ts';
 import { secretProvider } from './certificate-secret-provider.ts';
 import type { CertificateParts } from './revision-certificates.ts';
-import { SigningRequestProvider, type SigningRequestProviderOptions } from './signing-request-provider.ts';
+import { createSigningRequestProvider, type SigningRequestProviderOptions } from './signing-request-provider.ts';
 
 /** Creates the certificate providers. Those without permissions in this installation refuse. */
 export function createProviders(
@@ -14,7 +14,7 @@ export function createProviders(
     Secret: secretProvider(followed, settings.context.namespace, clock),
     CertificateSigningRequest:
       settings.certificateSigningRequests === true
-        ? new SigningRequestProvider(parts)
+        ? createSigningRequestProvider(parts)
         : disabledProvider("set the chart's operator.certificateSigningRequests (flag --certificate-signing-requests)"),
     CertManager:
       settings.certManager === true

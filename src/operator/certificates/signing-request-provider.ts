@@ -47,42 +47,39 @@ export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' 
  * Stores the key, the answer and past attempts in Secret `injector-request-N` before it creates the
  * request, so that the next leader continues. The name of the request is derived from the key.
  */
-export class SigningRequestProvider implements CertificateProvider {
-  readonly #options: SigningRequestProviderOptions;
-
-  constructor(options: SigningRequestProviderOptions) {
-    this.#options = options;
-  }
+export function createSigningRequestProvider(options: SigningRequestProviderOptions): CertificateProvider {
+  const { client, followed, clock, settings, view, generateKeyPair } = options;
+  const { namespace, operatorClass } = settings.context;
 
   /** Deletes requests whose label and name are ours, since any client may set our labels. */
-  async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
-    const { client, view, settings } = this.#options;
-    const labelSelector = `${ownedSelector(settings.context.operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
+  async function release(injectorConfig: string, signal: AbortSignal): Promise<void> {
+    const labelSelector = `${ownedSelector(operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
     const { items } = await client.list(signingRequests, { labelSelector, signal });
     const prefix = signingRequestName(injectorConfig, '');
     for (const object of items)
       if (object.metadata.name?.startsWith(prefix) === true)
         await client.delete(object, { signal }).catch(ignoreNotFound);
-    const secret = await ownSecret(this.#options, objectNames(injectorConfig).requestSecret, signal);
+    const secret = await ownSecret(options, objectNames(injectorConfig).requestSecret, signal);
     if (secret === undefined) return;
     await client.delete(secret, { signal }).catch(ignoreNotFound);
     view.secrets.remove(secret);
   }
 
-  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { client, followed, clock, settings, view, generateKeyPair } = this.#options;
+  const provide: CertificateProvider['provide'] = async (config, names, signal) => {
     const { name } = config.metadata;
-    const trusted = await readTrust(config, followed, settings.context.namespace, signal);
+    const trusted = await readTrust(config, followed, namespace, signal);
     if (trusted === undefined) throw new Error('the schema requires authorities for CertificateSigningRequest');
     if ('refusal' in trusted) return trusted.refusal;
-    const stored = await ownSecret(this.#options, objectNames(name).requestSecret, signal);
+    const stored = await ownSecret(options, objectNames(name).requestSecret, signal);
     const state = readRequestSecret(stored ? secretText(stored) : {});
     const { signerName = '', expirationSeconds, keySize, renewalFraction } = config.spec.certificate;
     const terms = { signerName, ...(expirationSeconds !== undefined && { expirationSeconds }), keySize };
     const [calledName = ''] = names;
+    const { pending: asked } = state;
+    const seen = asked && (await followed.read(name, signingRequests, { name: nameOf(name, asked) }, signal));
     const decision = await decideRequest({
       state,
-      observed: state.pending && (await this.#observed(name, state.pending, signal)),
+      observed: seen && observedRequest(seen),
       terms: { ...terms, names: [...names] },
       trustPem: trusted.pem,
       calledName,
@@ -96,10 +93,10 @@ export class SigningRequestProvider implements CertificateProvider {
     const answered = answer(decision, pending && nameOf(name, pending), calledName);
     try {
       const isChanged = !isDeepStrictEqual(decision.state, state) || (stored !== undefined && !view.isOurs(stored));
-      if (isChanged) await this.#store(config, decision, stored, signal);
-      if (decision.mustCreate && pending !== undefined) await this.#make(config, pending, signal);
+      if (isChanged) await store(config, decision, stored, signal);
+      if (decision.mustCreate && pending !== undefined) await make(config, pending, signal);
       if (decision.replaced !== undefined) {
-        const replaced = this.#request(config, decision.replaced);
+        const replaced = signingRequest(config, decision.replaced);
         await client.delete(replaced, { signal }).catch(ignoreNotFound);
       }
       return answered;
@@ -109,17 +106,16 @@ export class SigningRequestProvider implements CertificateProvider {
       const { refusal: note, nextAt } = failed(error, clock.now());
       return { source: decision.given, ...(note && { note }), ...(nextAt && { nextAt }) };
     }
-  }
+  };
 
   /** Writes with the resourceVersion that was read: the second of two leaders gets a Conflict. */
-  async #store(
+  async function store(
     config: InjectorConfig,
     { state }: RequestDecision,
     stored: KubernetesObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, view, settings } = this.#options;
-    const place = { namespace: settings.context.namespace, labels: revisionLabels(config) };
+    const place = { namespace, labels: revisionLabels(config) };
     const { requestSecret } = objectNames(config.metadata.name);
     const desired = opaqueSecret(requestSecret, writeRequestSecret(state), place);
     const how = { fieldManager, signal };
@@ -131,37 +127,34 @@ export class SigningRequestProvider implements CertificateProvider {
     );
   }
 
-  async #observed(name: string, pending: PendingRequest, signal: AbortSignal): Promise<ObservedRequest | undefined> {
-    const object = await this.#options.followed.read(name, signingRequests, { name: nameOf(name, pending) }, signal);
-    return object && observedRequest(object);
-  }
-
   /** Creates the request, unless an earlier attempt has created it. */
-  async #make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
-    const request = this.#request(config, pending);
+  async function make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
+    const request = signingRequest(config, pending);
     const { name = '' } = request.metadata;
-    await this.#options.client.create(request, { fieldManager, signal }).catch((error: unknown) => {
+    await client.create(request, { fieldManager, signal }).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
     // This read starts the watch of the request.
-    await this.#options.followed.read(config.metadata.name, signingRequests, { name }, signal);
+    await followed.read(config.metadata.name, signingRequests, { name }, signal);
   }
 
-  #request(config: InjectorConfig, pending: PendingRequest): KubernetesObject {
-    const { privateKeyPem, terms } = pending;
-    const { signerName, expirationSeconds, names } = terms;
-    return {
-      apiVersion: 'certificates.k8s.io/v1',
-      kind: 'CertificateSigningRequest',
-      metadata: { name: nameOf(config.metadata.name, pending), labels: revisionLabels(config) },
-      spec: {
-        request: base64(encodeCertificateRequest(privateKeyPem, names)),
-        signerName,
-        ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
-        usages: ['digital signature', 'key encipherment', 'server auth'],
-      },
-    };
-  }
+  return { provide, release };
+}
+
+function signingRequest(config: InjectorConfig, pending: PendingRequest): KubernetesObject {
+  const { privateKeyPem, terms } = pending;
+  const { signerName, expirationSeconds, names } = terms;
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: nameOf(config.metadata.name, pending), labels: revisionLabels(config) },
+    spec: {
+      request: base64(encodeCertificateRequest(privateKeyPem, names)),
+      signerName,
+      ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+      usages: ['digital signature', 'key encipherment', 'server auth'],
+    },
+  };
 }
 
 function nameOf(injectorConfig: string, { privateKeyPem }: PendingRequest): string {
