@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { ProxyConfigResources } from '../../operator/replicas/proxy-config-resources.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
-import { ReplicaReporter } from '../../operator/replicas/replica-reporter.ts';
+import { createReplicaReporter } from '../../operator/replicas/replica-reporter.ts';
 import { Replica } from '../../operator/replicas/replica.ts';
 import { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
@@ -39,7 +39,7 @@ export function createServingPart(
   const certificates = new ServingCertificates();
   const own = { ...shared, namespace, operatorClass };
   const replica = new Replica({ ...own, injectors, load, certificates, observer: metrics });
-  const reporter = new ReplicaReporter({
+  const reporter = createReplicaReporter({
     ...own,
     identity,
     instance: randomBytes(4).toString('hex'),

@@ -4,7 +4,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock, settle } from '../../kube/testdata/manual-clock.ts';
 import { readReplicaLease, type ServedConfiguration } from './replica-lease.ts';
-import { ReplicaReporter } from './replica-reporter.ts';
+import { createReplicaReporter } from './replica-reporter.ts';
 
 type Lease = KubernetesObject & { spec: Record<string, unknown> };
 
@@ -62,14 +62,14 @@ class LeaseServer {
   }
 }
 
-describe('ReplicaReporter', () => {
+describe('createReplicaReporter', () => {
   let server: LeaseServer;
   let clock: ManualClock;
-  let reporter: ReplicaReporter;
+  let reporter: ReturnType<typeof create>;
   let served: Map<string, ServedConfiguration>;
   const logger = capturingLogger();
-  const create = (instance = 'a'): ReplicaReporter =>
-    new ReplicaReporter({
+  const create = (instance = 'a') =>
+    createReplicaReporter({
       client: server,
       namespace: 'injection',
       operatorClass: 'default',

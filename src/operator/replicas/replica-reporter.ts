@@ -47,117 +47,101 @@ const repeatLogMs = 60_000;
  * Reports the configurations in memory in the replica's own Lease. Renews the Lease, writes changes
  * immediately, and deletes the Lease at the end. After a failed write, the replica still serves.
  */
-export class ReplicaReporter {
-  readonly #options: ReplicaReporterOptions;
-  readonly #stop = new AbortController();
-  #lease: Lease | undefined;
+export function createReplicaReporter(options: ReplicaReporterOptions) {
+  const { client, namespace, identity, version, serves, shadow, failures, clock, logger, timeScale = 1 } = options;
+  /** Includes the instance, since a restarted container keeps the name of its pod. */
+  const holderIdentity = `${identity}_${options.instance}`;
+  const stopping = new AbortController();
+  let lease: Lease | undefined;
   /** When aborted, ends the pause before the next renewal. */
-  #wake = new AbortController();
-  #isDraining = false;
-  #running: Promise<void> = Promise.resolve();
-  #logged: { message: string; at: number } | undefined;
+  let wake = new AbortController();
+  let isDraining = false;
+  let running: Promise<void> = Promise.resolve();
+  let logged: { message: string; at: number } | undefined;
 
-  constructor(options: ReplicaReporterOptions) {
-    this.#options = options;
-  }
-
-  start(): void {
-    this.#running = this.#run(this.#stop.signal);
+  function start(): void {
+    running = run(stopping.signal);
   }
 
   /** Writes the Lease soon, because the configurations in memory have changed. */
-  changed(): void {
-    this.#wake.abort();
+  function changed(): void {
+    wake.abort();
   }
 
   /** Reports from now on that this replica is shutting down. */
-  drain(): void {
-    this.#isDraining = true;
-    this.changed();
+  function drain(): void {
+    isDraining = true;
+    changed();
   }
 
   /** Stops reporting and deletes the Lease, so that the leader no longer waits for this replica. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await running;
     try {
       // The API server may have completed a write that we aborted, so read the Lease again.
-      const found = await this.#find({ timeoutMs: requestTimeoutMs });
-      if (found?.spec.holderIdentity !== this.#holderIdentity) return;
+      const found = await find({ timeoutMs: requestTimeoutMs });
+      if (found?.spec.holderIdentity !== holderIdentity) return;
       const { uid, resourceVersion } = found.metadata;
-      await this.#options.client.delete(found, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
+      await client.delete(found, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
-      this.#options.logger.warn("the replica's Lease was not deleted; it expires automatically", {
-        error: messageOf(error),
-      });
+      logger.warn("the replica's Lease was not deleted; it expires automatically", { error: messageOf(error) });
     }
   }
 
-  /** Includes the instance, since a restarted container keeps the name of its pod. */
-  get #holderIdentity(): string {
-    const { identity, instance } = this.#options;
-    return `${identity}_${instance}`;
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { clock, timeScale = 1 } = this.#options;
+  async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#wake = new AbortController();
-      const written = await this.#write(signal);
+      wake = new AbortController();
+      const written = await write(signal);
       await pause(clock, changeMs, signal);
       const wait = written ? renewMs / timeScale : retryMs;
-      await pause(clock, wait - changeMs, AbortSignal.any([signal, this.#wake.signal]));
+      await pause(clock, wait - changeMs, AbortSignal.any([signal, wake.signal]));
     }
   }
 
-  async #write(signal: AbortSignal): Promise<boolean> {
-    const { client } = this.#options;
-    const cached = this.#lease;
-    const options = { signal, timeoutMs: requestTimeoutMs };
+  async function write(signal: AbortSignal): Promise<boolean> {
+    const cached = lease;
+    const how = { signal, timeoutMs: requestTimeoutMs };
     try {
-      const found = cached ?? (await this.#find(options));
-      const desired = this.#desired(found);
-      this.#lease =
-        found === undefined ? await client.create(desired, options) : await client.replace(desired, options);
-      this.#logged = undefined;
+      const found = cached ?? (await find(how));
+      const desired = desiredLease(found);
+      lease = found === undefined ? await client.create(desired, how) : await client.replace(desired, how);
+      logged = undefined;
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      this.#lease = undefined;
-      if (isConflict(error) || isNotFound(error)) return await this.#lostTo(cached, options);
+      lease = undefined;
+      if (isConflict(error) || isNotFound(error)) return await lostTo(cached, how);
       const advice =
         error instanceof ApiError && error.code === 403
           ? '; the replica needs get, create, update and delete on the Lease of its own pod'
           : '';
-      this.#warn(`cannot write the Lease of this replica, so publications wait${advice}`, messageOf(error));
+      warnOnce(`cannot write the Lease of this replica, so publications wait${advice}`, messageOf(error));
       return false;
     }
   }
 
   /** Handles another client's write or deletion of our Lease. The next attempt reads the Lease. */
-  async #lostTo(cached: Lease | undefined, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
-    const found = await this.#find(options).catch(() => undefined);
+  async function lostTo(cached: Lease | undefined, how: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
+    const found = await find(how).catch(() => undefined);
     const other = found?.spec.holderIdentity;
     if (cached !== undefined && other !== undefined && other !== cached.spec.holderIdentity) {
-      const { identity } = this.#options;
       const message = `another process also reports as replica ${identity}; give each process its own --identity`;
-      this.#warn(message, `the holder of the Lease is ${other}`);
+      warnOnce(message, `the holder of the Lease is ${other}`);
     }
-    this.changed();
+    changed();
     return false;
   }
 
-  #find(options: { signal?: AbortSignal; timeoutMs: number }): Promise<Lease | undefined> {
-    const { client, namespace, identity } = this.#options;
-    return client.find<Lease>(leases, replicaLeaseName(identity), { namespace, ...options });
+  function find(how: { signal?: AbortSignal; timeoutMs: number }): Promise<Lease | undefined> {
+    return client.find<Lease>(leases, replicaLeaseName(identity), { namespace, ...how });
   }
 
-  #desired(found: Lease | undefined): Lease {
-    const { identity, version, clock, serves, shadow, failures, timeScale = 1 } = this.#options;
-    const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
+  function desiredLease(found: Lease | undefined): Lease {
+    const { metadata, omitted } = replicaLeaseMetadata(identity, options, {
       ...(version === undefined ? {} : { version }),
-      isDraining: this.#isDraining,
+      isDraining,
       serves: serves(),
       shadow: shadow?.() ?? [],
       failures: failures?.() ?? [],
@@ -165,11 +149,10 @@ export class ReplicaReporter {
     if (omitted > 0) {
       const message =
         'the replica serves more configurations than fit in its Lease; publications of the omitted configurations wait forever';
-      this.#warn(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
+      warnOnce(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
     }
     const { resourceVersion = '', uid = '' } = found?.metadata ?? {};
     const now = microTime(clock.now());
-    const holderIdentity = this.#holderIdentity;
     const isOurs = found?.spec.holderIdentity === holderIdentity;
     return {
       apiVersion: 'coordination.k8s.io/v1',
@@ -184,11 +167,12 @@ export class ReplicaReporter {
     };
   }
 
-  #warn(message: string, error: string): void {
-    const { clock, logger } = this.#options;
+  function warnOnce(message: string, error: string): void {
     const now = clock.monotonic();
-    if (this.#logged?.message === message && now - this.#logged.at < repeatLogMs) return;
-    this.#logged = { message, at: now };
+    if (logged?.message === message && now - logged.at < repeatLogMs) return;
+    logged = { message, at: now };
     logger.warn(message, { error });
   }
+
+  return { start, changed, drain, stop };
 }

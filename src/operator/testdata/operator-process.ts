@@ -8,7 +8,7 @@ import { until } from '../../kube/testdata/manual-clock.ts';
 import { InjectorOperator } from '../controller/injector-operator.ts';
 import type { OperatorMetrics } from '../ports.ts';
 import { ReplicaLeases } from '../replicas/replica-leases.ts';
-import { ReplicaReporter } from '../replicas/replica-reporter.ts';
+import { createReplicaReporter } from '../replicas/replica-reporter.ts';
 import { Replica } from '../replicas/replica.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { UsageFigures } from '../usage/usage-figures.ts';
@@ -38,7 +38,7 @@ export class OperatorProcess {
   readonly injectors = new Map<string, Injector>();
   readonly operator: Subclass;
   readonly #replica: Replica;
-  readonly #reporter: ReplicaReporter;
+  readonly #reporter: ReturnType<typeof createReplicaReporter>;
   readonly #reports: ReplicaLeases;
 
   constructor(cluster: MemoryCluster, identity: string, settings: Partial<OperatorSettings>) {
@@ -46,7 +46,7 @@ export class OperatorProcess {
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
     const common = { ...shared, ...context };
     this.#replica = new Replica({ ...common, injectors: this.injectors, load: loadAtOnce, certificates: new ServingCertificates() });
-    this.#reporter = new ReplicaReporter({ ...common, identity, instance: 'test', serves: () => this.#replica.serves() });
+    this.#reporter = createReplicaReporter({ ...common, identity, instance: 'test', serves: () => this.#replica.serves() });
     this.#reports = new ReplicaLeases(common);
     const metrics: OperatorMetrics = {
       reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`),
