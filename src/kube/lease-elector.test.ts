@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from './api-error.ts';
-import { LeaseElector } from './lease-elector.ts';
+import { createLeaseElector } from './lease-elector.ts';
 import type { RequestOptions } from './api-client.ts';
 import { capturingLogger } from './testdata/capturing-logger.ts';
 import { ManualClock, settle } from './testdata/manual-clock.ts';
@@ -62,10 +62,10 @@ class Candidate {
   readonly holders: string[] = [];
   readonly #stop = new AbortController();
   readonly #run: Promise<void>;
-  readonly elector: LeaseElector;
+  readonly elector: ReturnType<typeof createLeaseElector>;
 
   constructor(server: LeaseServer, clock: ManualClock, identity: string, timeScale = 1) {
-    this.elector = new LeaseElector({
+    this.elector = createLeaseElector({
       client: server,
       namespace: 'n',
       name: 'leader',
@@ -94,7 +94,7 @@ class Candidate {
   }
 }
 
-describe('LeaseElector', () => {
+describe('createLeaseElector', () => {
   let server: LeaseServer;
   let clock: ManualClock;
   let candidates: Candidate[];

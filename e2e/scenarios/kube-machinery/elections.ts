@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
-import { LeaseElector } from '../../../src/kube/lease-elector.ts';
+import { createLeaseElector } from '../../../src/kube/lease-elector.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { NotedLog, type Workbench } from './workbench.ts';
@@ -18,7 +18,7 @@ const longestRetry = 4.4 / timeScale;
 
 class Candidate {
   readonly name: string;
-  readonly elector: LeaseElector;
+  readonly elector: ReturnType<typeof createLeaseElector>;
   clockOffset = 0;
   /** The times at which the candidate last became leader and stopped leading. */
   began: number | undefined;
@@ -28,7 +28,7 @@ class Candidate {
 
   constructor(bench: Workbench, name: string) {
     this.name = name;
-    this.elector = new LeaseElector({
+    this.elector = createLeaseElector({
       client: bench.client(name),
       namespace: bench.namespace,
       name: leaseName,

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { leaderLeaseName } from '../../api/names.ts';
 import { type GenerateKeyPair, generateRsaKeyPair } from '../../certs/key-pair.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { LeaseElector } from '../../kube/lease-elector.ts';
+import { createLeaseElector } from '../../kube/lease-elector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
@@ -38,7 +38,7 @@ export class InjectorController {
   readonly #options: ControllerOptions;
   readonly #view: ClusterView;
   readonly #keyPairs: KeyPairPool;
-  readonly #elector: LeaseElector;
+  readonly #elector: ReturnType<typeof createLeaseElector>;
   readonly #reconcilers: Reconcilers;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
@@ -51,7 +51,7 @@ export class InjectorController {
     this.#options = options;
     this.#view = new ClusterView(namespace, operatorClass);
     this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
-    this.#elector = new LeaseElector({
+    this.#elector = createLeaseElector({
       ...options,
       namespace,
       name: leaderLeaseName(operatorClass),
