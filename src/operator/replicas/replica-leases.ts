@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { replicaAnnotations } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -65,7 +66,7 @@ export class ReplicaLeases {
   readonly #options: ReplicaLeasesOptions;
   readonly #store = new ObjectStore();
   readonly #seen = new Map<string, Seen>();
-  readonly #listeners: (() => void)[] = [];
+  readonly #changes = new EventEmitter<{ changed: [] }>();
   readonly #stop = new AbortController();
   /** Cancels the timer for the next expiry of a Lease. */
   #stopWaiting: () => void = () => undefined;
@@ -154,7 +155,7 @@ export class ReplicaLeases {
 
   /** Calls the listener when the reported configurations, certificates or failures change. */
   subscribe(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#changes.on('changed', listener);
   }
 
   /** Returns the sum of all replicas' shadow comparisons for two configurations. */
@@ -202,7 +203,7 @@ export class ReplicaLeases {
     else this.#seen.set(replica, { ...read(object), at });
     this.#awaitExpiry();
     const wasLive = before !== undefined && at - before.at < before.durationMs;
-    if (!wasLive || this.#seen.get(replica)?.text !== before.text) this.#notify();
+    if (!wasLive || this.#seen.get(replica)?.text !== before.text) this.#changes.emit('changed');
   }
 
   /** Sets a timer to notify listeners of the next expiry, for which there is no watch event. */
@@ -216,12 +217,8 @@ export class ReplicaLeases {
     // A timer may be a fraction of a millisecond early.
     this.#stopWaiting = this.#options.clock.after(Math.min(...waits) + 1, () => {
       this.#awaitExpiry();
-      this.#notify();
+      this.#changes.emit('changed');
     });
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
   }
 
   /** Restarts the duration of each Lease after our watch was interrupted. */

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, validatorNames } from '../../api/names.ts';
@@ -65,7 +66,7 @@ export class Replica {
   readonly #webhooks = new ObjectStore();
   readonly #starting = new AbortController();
   readonly #stop = new AbortController();
-  readonly #listeners: (() => void)[] = [];
+  readonly #changes = new EventEmitter<{ changed: [] }>();
   /** The ConfigMaps to load, by name. They are loaded one at a time, to keep requests fast. */
   readonly #toLoad = new Map<string, KubernetesObject>();
   /** The number of loads that will be retried. Until then, this replica is not ready. */
@@ -131,7 +132,7 @@ export class Replica {
 
   /** Calls the listener whenever {@link serves} may have changed. */
   subscribe(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#changes.on('changed', listener);
   }
 
   /** @param what the resource, store and selector; the default namespace is the operator's */
@@ -175,7 +176,7 @@ export class Replica {
       await this.#load(object);
       // A newer version may have arrived during the load.
       if (this.#toLoad.get(key) === object) this.#toLoad.delete(key);
-      this.#notify();
+      this.#changes.emit('changed');
     }
     this.#loading = false;
   }
@@ -244,7 +245,7 @@ export class Replica {
       return;
     }
     served.pair = pair;
-    this.#notify();
+    this.#changes.emit('changed');
   }
 
   #collectLater(deleted: KubernetesObject): void {
@@ -278,7 +279,7 @@ export class Replica {
       served?.stop.abort();
       this.#served.delete(servingSecret);
     }
-    this.#notify();
+    this.#changes.emit('changed');
   }
 
   #stored(name: string): (string | undefined)[] {
@@ -292,10 +293,6 @@ export class Replica {
     const { servingSecret } = objectNames(name);
     const secret = this.#served.get(servingSecret)?.store.get(servingSecret, this.#options.namespace);
     return secret === undefined && this.#stored(name).length === 0;
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
 
