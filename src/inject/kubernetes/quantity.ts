@@ -23,27 +23,17 @@ const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
 /** Amounts below 1024 of a unit, which are canonical. */
 const PLAIN_BINARY = /^[1-9]\d{0,2}[KMGTP]i$/;
 
-const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map([
-  ['n', -9],
-  ['u', -6],
-  ['m', -3],
-  ['', 0],
-  ['k', 3],
-  ['M', 6],
-  ['G', 9],
-  ['T', 12],
-  ['P', 15],
-  ['E', 18],
-]);
-const DECIMAL_SUFFIXES = new Map([...DECIMAL_EXPONENTS].map(([suffix, exponent]) => [exponent, suffix]));
+/** The exponent of the highest precision, a billionth. */
+const NANO = -9;
+/** The decimal suffixes from a billionth on, in steps of a thousand. */
+const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const DECIMAL_EXPONENTS = new Map(DECIMAL_SUFFIXES.map((suffix, index) => [suffix, NANO + 3 * index]));
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const LARGEST = 2n ** 63n - 1n;
 const INT64_DIGITS = 18;
 /** The maximum length of a quantity, in characters; limits the cost of arithmetic. */
 const LONGEST = 1000;
-/** The exponent of the highest precision, a billionth. */
-const NANO = -9;
 
 /**
  * Normalizes a quantity like resource.Quantity: `1000m` → `1`, `0.5` → `500m`, `1024Mi` → `1Gi`,
@@ -152,7 +142,7 @@ function printDecimal(quantity: Quantity): string {
   if (quantity.format === 'DecimalExponent')
     return exponent === 0 ? digits.toString() : `${digits.toString()}e${exponent}`;
   // Above 10^18 Go prints no suffix.
-  return `${digits.toString()}${DECIMAL_SUFFIXES.get(exponent) ?? ''}`;
+  return `${digits.toString()}${DECIMAL_SUFFIXES[(exponent - NANO) / 3] ?? ''}`;
 }
 
 function printBinary(value: bigint): string {
@@ -167,18 +157,10 @@ function printBinary(value: bigint): string {
 
 /** Returns the value of a quantity; `undefined` if the text is not a quantity. */
 export function amountOf(text: string): number | undefined {
-  const plain = text.trim();
-  const length = plain.search(/[^-+\d.]/);
-  const [number, suffix] = length < 0 ? [plain, ''] : [plain.slice(0, length), plain.slice(length)];
-  const exponent = DECIMAL_EXPONENTS.get(suffix);
+  const [, number = '', suffix = ''] = /^([-+\d.]+)(.*)$/s.exec(text.trim()) ?? [];
   const power = BINARY_SUFFIXES.indexOf(suffix);
-  const value =
-    exponent === undefined && power > 0 ? Number(number) * 1024 ** power : Number(`${number}${exponentText(suffix)}`);
-  return number === '' || Number.isNaN(value) ? undefined : value;
-}
-
-/** Returns a decimal suffix as the exponent of a JavaScript number. */
-function exponentText(suffix: string): string {
   const exponent = DECIMAL_EXPONENTS.get(suffix);
-  return exponent === undefined ? suffix : `e${exponent}`;
+  const decimal = `${number}${exponent === undefined ? suffix : `e${exponent}`}`;
+  const value = power > 0 ? Number(number) * 1024 ** power : Number(decimal);
+  return number === '' || Number.isNaN(value) ? undefined : value;
 }
