@@ -1,6 +1,7 @@
 import { canonical } from './go-string.ts';
 
-const escapes: Readonly<Record<string, string>> = {
+/** The escapes of one letter that Go and YAML share, by character. */
+export const letterEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -29,7 +30,7 @@ export function quoteString(text: string, quote: '"' | "'" = '"', asciiOnly = fa
 
 function escapeCharacter(character: string, quote: string, asciiOnly: boolean): string {
   if (character === quote) return `\\${quote}`;
-  const simple = escapes[character];
+  const simple = letterEscapes[character];
   if (simple !== undefined) return simple;
   const code = character.codePointAt(0) as number;
   if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;

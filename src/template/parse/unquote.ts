@@ -1,15 +1,10 @@
 import { canonical } from '../go-string.ts';
+import { letterEscapes } from '../quote.ts';
 
-const simpleEscapes: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-};
+/** The characters of Go's escapes, by letter. */
+const charactersByLetter = new Map(
+  Object.entries(letterEscapes).map(([character, escape]) => [escape.slice(1), character]),
+);
 const escape = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))|[^\\]/gu;
 
 /**
@@ -39,7 +34,7 @@ function unescape(match: RegExpMatchArray, quote: string): string | undefined {
     const code = Number.parseInt(rune, 16);
     return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? undefined : String.fromCodePoint(code);
   }
-  if (letter !== undefined) return letter === quote ? quote : simpleEscapes[letter];
+  if (letter !== undefined) return letter === quote ? quote : charactersByLetter.get(letter);
   return whole;
 }
 

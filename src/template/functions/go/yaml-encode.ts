@@ -4,6 +4,7 @@ import { readDigits } from '../../integer.ts';
 import { encodeJson } from './json-encode.ts';
 import { decodeJson } from './json-decode.ts';
 import type { Meter } from '../../exec/meter.ts';
+import { letterEscapes } from '../../quote.ts';
 import { compareKeys } from './yaml-order.ts';
 import { styleOf } from './yaml-scalar.ts';
 
@@ -256,17 +257,10 @@ class YamlWriter {
 }
 
 const doubleEscapes: Readonly<Record<string, string>> = {
+  ...letterEscapes,
   '\0': '\\0',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\t': '\\t',
-  '\n': '\\n',
-  '\v': '\\v',
-  '\f': '\\f',
-  '\r': '\\r',
   '\x1b': '\\e',
   '"': '\\"',
-  '\\': '\\\\',
   '\u0085': '\\N',
   '\u00a0': '\\_',
   '\u2028': '\\L',
