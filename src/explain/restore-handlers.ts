@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
+import { handlerFields } from '../inject/probes/handlers.ts';
 import { itemsOf } from './pod-resources.ts';
 
 /** A field whose value before the injection is not known. */
@@ -10,14 +11,6 @@ export interface LostField {
   readonly reason: string;
 }
 
-const handlers = [
-  ['readinessProbe', '/app-health', 'readyz'],
-  ['livenessProbe', '/app-health', 'livez'],
-  ['startupProbe', '/app-health', 'startupz'],
-  ['preStop', '/app-lifecycle', 'prestopz'],
-  ['postStart', '/app-lifecycle', 'poststartz'],
-] as const;
-
 /**
  * Restores the probes and hooks of a container that were redirected to the proxy's agent.
  * @param probers the originals by URL path (ISTIO_KUBE_APP_PROBERS)
@@ -25,10 +18,10 @@ const handlers = [
 export function restoreHandlers(container: JsonObject, probers: JsonObject, lost: LostField[]): JsonObject {
   const result = { ...container };
   const lifecycle = { ...objectAt(container, ['lifecycle']) };
-  for (const [name, root, file] of handlers) {
-    const holder = root === '/app-health' ? result : lifecycle;
+  for (const [name, kind, root, file] of handlerFields) {
+    const holder = kind === 'probe' ? result : lifecycle;
     const handler = holder[name];
-    const path = `${root}/${String(container.name)}/${file}`;
+    const path = `/${root}/${String(container.name)}/${file}`;
     if (!isJsonObject(handler) || objectAt(handler, ['httpGet']).path !== path) continue;
     const field = `spec.containers[${String(container.name)}].${holder === result ? name : `lifecycle.${name}`}`;
     const original = Object.hasOwn(probers, path) ? probers[path] : undefined;

@@ -13,7 +13,8 @@ export interface ContainerHandler {
   readonly handler: Handler;
 }
 
-const handlerFields = [
+/** The fields of handlers, with the parts of the path at which the agent serves each. */
+export const handlerFields = [
   ['readinessProbe', 'probe', 'app-health', 'readyz'],
   ['livenessProbe', 'probe', 'app-health', 'livez'],
   ['startupProbe', 'probe', 'app-health', 'startupz'],
