@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { listOf } from '../inject/kubernetes/admission-pod.ts';
 import { amountOf } from '../inject/kubernetes/quantity.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
@@ -45,12 +46,12 @@ function effective(pod: JsonObject, part: Part, name: keyof Amounts): number {
   const spec = objectAt(pod, ['spec']);
   let sidecars = 0;
   let starting = 0;
-  for (const container of itemsOf(spec.initContainers)) {
+  for (const container of listOf(spec.initContainers)) {
     const own = amountIn(objectAt(container, ['resources', part]), name);
     if (container.restartPolicy === 'Always') sidecars += own;
     starting = Math.max(starting, sidecars + (container.restartPolicy === 'Always' ? 0 : own));
   }
-  const running = itemsOf(spec.containers).reduce(
+  const running = listOf(spec.containers).reduce(
     (sum, container) => sum + amountIn(objectAt(container, ['resources', part]), name),
     sidecars,
   );
@@ -58,11 +59,6 @@ function effective(pod: JsonObject, part: Part, name: keyof Amounts): number {
   const needed = Object.hasOwn(ofPod, name) ? amountIn(ofPod, name) : Math.max(running, starting);
   const overhead = part === 'limits' && needed === 0 ? 0 : amountIn(objectAt(spec, ['overhead']), name);
   return needed + overhead;
-}
-
-/** Returns the objects in a list; none if there is no list. */
-export function itemsOf(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 /** Returns an amount; 0 if it is absent or, in a file, invalid. */
@@ -84,7 +80,7 @@ export interface ContainerDefaults {
 export function containerDefaults(limitRanges: readonly KubernetesObject[]): ContainerDefaults {
   let defaults: ContainerDefaults = { requests: {}, limits: {} };
   for (const { spec } of limitRanges) {
-    const limits = isJsonObject(spec) ? itemsOf(spec.limits) : [];
+    const limits = isJsonObject(spec) ? listOf(spec.limits) : [];
     for (const item of limits.filter(({ type }) => type === 'Container')) {
       defaults = {
         requests: { ...objectAt(item, ['defaultRequest']), ...defaults.requests },

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { handlerFields } from '../inject/probes/handlers.ts';
-import { itemsOf } from './pod-resources.ts';
+import { listOf } from '../inject/kubernetes/admission-pod.ts';
 
 /** A field whose value before the injection is not known. */
 export interface LostField {
@@ -44,7 +44,7 @@ function restored(handler: JsonObject, original: JsonObject, { ports }: JsonObje
     const action = original[kind];
     if (!isJsonObject(action)) continue;
     if (kind === 'grpc') return { ...others, grpc: action.service === null ? { port: action.port } : action };
-    const named = itemsOf(ports).findLast(
+    const named = listOf(ports).findLast(
       ({ name, containerPort }) => containerPort === action.port && typeof name === 'string',
     );
     if (named === undefined) return { ...others, [kind]: action };

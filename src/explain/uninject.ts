@@ -14,9 +14,8 @@ import { readPod } from '../inject/pod/read-pod.ts';
 import type { Workload } from '../inject/pod/workload.ts';
 import { without } from '../inject/pod/without.ts';
 import { workloadOfPod } from '../routing/workload-key.ts';
-import { withVolumeDefaults } from '../inject/kubernetes/admission-pod.ts';
+import { listOf, withVolumeDefaults } from '../inject/kubernetes/admission-pod.ts';
 import { changedPaths } from './pod-changes.ts';
-import { itemsOf } from './pod-resources.ts';
 import { type LostField, restoreHandlers } from './restore-handlers.ts';
 
 export type { LostField };
@@ -76,11 +75,11 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
   const proxy = proxyOf(pod);
   const probers = jsonOf(variableOf(proxy, probersVariable));
   for (const list of ['initContainers', 'containers'] as const) {
-    const kept = itemsOf(spec[list]).flatMap((container) => {
+    const kept = listOf(spec[list]).flatMap((container) => {
       if (status?.[list].has(String(container.name)) !== true) return [ownContainer(container, lost)];
       const isSame = ({ name }: JsonObject): boolean => name === container.name;
-      const inContainers = itemsOf(saved.containers).find(isSame);
-      const original = list === 'containers' ? inContainers : itemsOf(saved.initContainers).find(isSame);
+      const inContainers = listOf(saved.containers).find(isSame);
+      const original = list === 'containers' ? inContainers : listOf(saved.initContainers).find(isSame);
       // A container that two templates have is saved twice.
       const isTwice =
         list === 'initContainers' && inContainers !== undefined && status.containers.has(String(container.name));
@@ -89,21 +88,21 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
     if (Array.isArray(spec[list])) spec[list] = kept.map((each) => restoreHandlers(each, probers, lost));
   }
   // The user's own proxy was a container before, unless it was a native sidecar.
-  const moved = itemsOf(spec.initContainers).filter((each) => isProxy(each) && each.restartPolicy !== 'Always');
+  const moved = listOf(spec.initContainers).filter((each) => isProxy(each) && each.restartPolicy !== 'Always');
   if (moved.length > 0) {
-    spec.initContainers = itemsOf(spec.initContainers).filter((each) => !moved.includes(each));
-    spec.containers = [...itemsOf(spec.containers), ...moved];
+    spec.initContainers = listOf(spec.initContainers).filter((each) => !moved.includes(each));
+    spec.containers = [...listOf(spec.containers), ...moved];
   }
 
   for (const list of ['initContainers', 'containers'])
-    if (itemsOf(spec[list]).some(({ name }) => ordered.has(String(name))))
+    if (listOf(spec[list]).some(({ name }) => ordered.has(String(name))))
       lost.push({ field: `spec.${list}`, reason: 'the injection changed the order of the containers' });
   const names = jsonOf(text);
   for (const list of byName ? (['volumes', 'imagePullSecrets'] as const) : []) {
     const added = new Set<unknown>(Array.isArray(names[list]) ? names[list] : []);
-    if (Array.isArray(spec[list])) spec[list] = itemsOf(spec[list]).filter(({ name }) => !added.has(name));
+    if (Array.isArray(spec[list])) spec[list] = listOf(spec[list]).filter(({ name }) => !added.has(name));
   }
-  const kept = new Set(itemsOf(spec.containers).map(({ name }) => name));
+  const kept = new Set(listOf(spec.containers).map(({ name }) => name));
   const withoutContainer = defaultContainers.filter(
     (name) => annotations[name] !== undefined && !kept.has(annotations[name]),
   );
@@ -116,9 +115,9 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
 function ownContainer(container: JsonObject, lost: LostField[]): JsonObject {
   const isAdded = ({ name }: JsonObject): boolean =>
     name === probersVariable || name === 'ISTIO_PROMETHEUS_ANNOTATIONS';
-  if (!isProxy(container) || !itemsOf(container.env).some(isAdded)) return container;
+  if (!isProxy(container) || !listOf(container.env).some(isAdded)) return container;
   lost.push({ field: `spec.containers[${proxyContainer}].env`, reason: 'the injection added variables' });
-  return { ...container, env: itemsOf(container.env).filter((variable) => !isAdded(variable)) };
+  return { ...container, env: listOf(container.env).filter((variable) => !isAdded(variable)) };
 }
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
@@ -134,7 +133,7 @@ function isProxy({ name }: JsonObject): boolean {
 
 function proxyOf(pod: JsonObject): JsonObject | undefined {
   const { containers, initContainers } = objectAt(pod, ['spec']);
-  return [...itemsOf(containers), ...itemsOf(initContainers)].find(isProxy);
+  return [...listOf(containers), ...listOf(initContainers)].find(isProxy);
 }
 
 /** Returns the object in a JSON text; an empty object if there is none. */
@@ -152,7 +151,7 @@ function textOf(value: unknown): string {
 }
 
 function variableOf(container: JsonObject | undefined, variable: string): unknown {
-  return itemsOf(container?.env).find(({ name }) => name === variable)?.value;
+  return listOf(container?.env).find(({ name }) => name === variable)?.value;
 }
 
 /** Restores the Prometheus annotations that were moved to the proxy's environment. */
@@ -161,7 +160,7 @@ function withPrometheus(annotations: JsonObject, proxy: JsonObject | undefined, 
   if (path !== '/stats/prometheus' || scrape !== 'true') return annotations;
   const others = without(annotations, 'prometheus.io/path', 'prometheus.io/port', 'prometheus.io/scrape');
   const moved = jsonOf(variableOf(proxy, 'ISTIO_PROMETHEUS_ANNOTATIONS'));
-  const targets = itemsOf(moved.targets).map((target) => `${String(target.port)}:${String(target.path)}`);
+  const targets = listOf(moved.targets).map((target) => `${String(target.port)}:${String(target.path)}`);
   if (Object.keys(moved).length > 0)
     lost.push({ field: 'metadata.annotations["prometheus*', reason: 'the injection rewrote these annotations' });
   if (targets.length > 0) return { ...others, 'prometheus.istio.io/scrape-targets': targets.join(',') };
@@ -175,7 +174,7 @@ function withoutIstioFields(pod: JsonObject, network: unknown, workload?: Worklo
   const [own, annotations] = [objectAt(pod, ['metadata', 'labels']), objectAt(pod, ['metadata', 'annotations'])];
   const maker = (workload ?? workloadOfPod(pod, textOf(namespace))).name;
   const name = textOf(own['app.kubernetes.io/name'] ?? own.app ?? maker).slice(0, 63);
-  const first = itemsOf(objectAt(pod, ['spec']).containers).find((each) => !isProxy(each))?.name;
+  const first = listOf(objectAt(pod, ['spec']).containers).find((each) => !isProxy(each))?.name;
   const templates = annotations['inject.istio.io/templates'];
   const isGateway = typeof templates === 'string' && templates.includes('gateway');
   const isGrpc = typeof templates === 'string' && templates.includes('grpc');
@@ -287,8 +286,8 @@ function changedByTemplate(stored: JsonObject, pod: JsonObject, bare: JsonObject
       .filter(isOther)
       .map((name) => `metadata.${map}[${JSON.stringify(name)}]`);
   });
-  const names = new Set(itemsOf(objectAt(template, ['spec']).volumes).map(({ name }) => name));
-  const isKept = itemsOf(objectAt(bare, ['spec']).volumes).some(({ name }) => names.has(name));
+  const names = new Set(listOf(objectAt(template, ['spec']).volumes).map(({ name }) => name));
+  const isKept = listOf(objectAt(bare, ['spec']).volumes).some(({ name }) => names.has(name));
   return isKept ? [...metadata, 'spec.volumes'] : metadata;
 }
 
