@@ -24,20 +24,17 @@ export function notePublication(
   authority: StoredAuthority,
   bundles: RotationBundles,
   now: Date,
-  changes: RotationChange[],
-): StoredAuthority {
+): { readonly recorded: StoredAuthority; readonly change?: RotationChange } {
   const { publishedAt, ...unpublished } = authority;
   const named = `authority ${shortName(authority.chain[0])}`;
   if (!isEverywhere(authority.chain, bundles)) {
-    if (publishedAt !== undefined)
-      changes.push(changeOf('Repaired', 'Bundle', `a webhook configuration lacked ${named}`));
-    return unpublished;
+    const change = changeOf('Repaired', 'Bundle', `a webhook configuration lacked ${named}`);
+    return { recorded: unpublished, ...(publishedAt !== undefined && { change }) };
   }
   // A time in the future comes from a wrong clock; waiting for it could take forever.
-  if (publishedAt !== undefined && publishedAt <= now) return authority;
-  if (bundles.length > 0)
-    changes.push(changeOf('Published', 'Authority', `${named} is in the caBundle of every webhook configuration`));
-  return { ...authority, publishedAt: now };
+  if (publishedAt !== undefined && publishedAt <= now) return { recorded: authority };
+  const change = changeOf('Published', 'Authority', `${named} is in the caBundle of every webhook configuration`);
+  return { recorded: { ...authority, publishedAt: now }, ...(bundles.length > 0 && { change }) };
 }
 
 /** Returns when replicas may serve a leaf of this authority; undefined before its publication. */

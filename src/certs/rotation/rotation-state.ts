@@ -91,6 +91,16 @@ export function changeOf(
   return { kind, subject, message };
 }
 
+/** The state in a pass, with the decisions of the pass so far. */
+export interface RotationPass extends RotationState {
+  readonly changes: readonly RotationChange[];
+}
+
+/** Adds a decision, if there is one. */
+export function noted(pass: RotationPass, change: RotationChange | undefined): RotationPass {
+  return change === undefined ? pass : { ...pass, changes: [...pass.changes, change] };
+}
+
 /** The maximum fraction by which jitter shortens the time until renewal. */
 const jitterShare = 0.1;
 

@@ -14,10 +14,11 @@ import {
   latest,
   renewalTime,
   changeOf,
+  noted,
   type IssueTerms,
   type RetiringAuthority,
   type RotationChange,
-  type RotationState,
+  type RotationPass,
   type StoredAuthority,
   type StoredLeaf,
 } from './rotation-state.ts';
@@ -38,36 +39,32 @@ export interface RotationInput extends ObservedCertificates {
 }
 
 /** Drops the authorities whose leaves have all expired. */
-export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
+export function retire(pass: RotationPass, now: Date): RotationPass {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
-  for (const { chain, retireAfter } of state.retiring.filter(isDue)) {
+  let next: RotationPass = { ...pass, retiring: pass.retiring.filter((authority) => !isDue(authority)) };
+  for (const { chain, retireAfter } of pass.retiring.filter(isDue)) {
     const named = `authority ${shortName(chain[0])}`;
     const message = `${named} is removed from the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
-    changes.push(changeOf('Retired', 'Authority', message));
+    next = noted(next, changeOf('Retired', 'Authority', message));
   }
-  return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
+  return next;
 }
 
 /** Issues the next authority when the current one is due. The next authority signs nothing yet. */
-export async function stage(
-  state: RotationState,
-  input: RotationInput,
-  changes: RotationChange[],
-): Promise<RotationState> {
+export async function stage(pass: RotationPass, input: RotationInput): Promise<RotationPass> {
   const { policy, names, now, random, bundles } = input;
-  const requested = toRenew(state, input.request) === 'Authority' ? 'requested' : undefined;
-  const reason = authorityDue(state.authority, policy, now) ?? requested;
+  const requested = toRenew(pass, input.request) === 'Authority' ? 'requested' : undefined;
+  const reason = authorityDue(pass.authority, policy, now) ?? requested;
   // A thief may also have the staged key, because the same Secret holds it.
   const isForced = requested !== undefined && input.request?.target === 'authority-force';
   // A staged authority that has become due during a long wait is replaced.
-  const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
-  if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
-    // The staged authority of another issuer stays while that issuer is configured.
-    if (input.source !== undefined) return state;
-    const { staged, ...rest } = state;
-    return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
-  }
-  if (reason === undefined || isFresh) return state;
+  const isFresh = pass.staged !== undefined && !isForced && authorityDue(pass.staged, policy, now) === undefined;
+  const { staged, ...rest } = pass;
+  const retiring = [...pass.retiring, ...abandoned(staged)];
+  // The staged authority of another issuer stays while that issuer is configured.
+  if (reason === undefined && staged !== undefined && staged.privateKeyPem === undefined)
+    return input.source === undefined ? { ...rest, retiring } : pass;
+  if (reason === undefined || isFresh) return pass;
   const keys = await input.generateKeyPair(policy.keySize);
   const { certificatePem, privateKeyPem } = issueAuthority(names.service, keys, {
     now,
@@ -76,68 +73,57 @@ export async function stage(
   });
   const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
   const chain = readChain(certificatePem);
-  changes.push(staging(chain[0], reason, bundles));
-  return {
-    ...state,
-    staged: { chain, privateKeyPem, terms },
-    retiring: [...state.retiring, ...abandoned(state.staged)],
-  };
+  return noted({ ...rest, staged: { chain, privateKeyPem, terms }, retiring }, staging(chain[0], reason, bundles));
 }
 
 /** Reports a new authority: as issued if no webhook configuration exists, else as staged. */
-export function staging(authority: Certificate, reason: string, bundles: RotationInput['bundles']): RotationChange {
+function staging(authority: Certificate, reason: string, bundles: RotationInput['bundles']): RotationChange {
   const kind = bundles.length === 0 ? 'Issued' : 'Staged';
   return changeOf(kind, 'Authority', `authority ${shortName(authority)}: ${reason}`);
 }
 
 /** Retires a dropped staged authority that signed leaves (possible after a backup is restored). */
-export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
+function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
   const { chain, lastLeafNotAfter } = staged ?? {};
   return chain === undefined || lastLeafNotAfter === undefined ? [] : [{ chain, retireAfter: lastLeafNotAfter }];
 }
 
 /** Records which authorities every webhook configuration contains. */
-export function confirm(
-  state: RotationState,
-  { bundles, now }: RotationInput,
-  changes: RotationChange[],
-): RotationState {
-  const recorded = (authority: StoredAuthority): StoredAuthority => notePublication(authority, bundles, now, changes);
-  return {
-    ...state,
-    ...(state.authority && { authority: recorded(state.authority) }),
-    ...(state.staged && { staged: recorded(state.staged) }),
-  };
+export function confirm(pass: RotationPass, { bundles, now }: RotationInput): RotationPass {
+  let next = pass;
+  for (const role of ['authority', 'staged'] as const) {
+    const authority = pass[role];
+    if (authority === undefined) continue;
+    const { recorded, change } = notePublication(authority, bundles, now);
+    next = noted({ ...next, [role]: recorded }, change);
+  }
+  return next;
 }
 
 /** Promotes the staged authority once its leaves may be served; retires the old authority. */
-export function swap(state: RotationState, situation: RotationSituation, changes: RotationChange[]): RotationState {
-  const { staged, authority, ...rest } = state;
+export function swap(pass: RotationPass, situation: RotationSituation): RotationPass {
+  const { staged, authority, ...rest } = pass;
+  const { bundles, now } = situation;
   const at = staged && servableAt(staged, situation);
-  if (staged === undefined || at === undefined || at > situation.now) return state;
-  if (situation.bundles.length > 0) {
-    const message = `authority ${shortName(staged.chain[0])} now signs serving certificates`;
-    const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
-    changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
-  }
-  if (authority === undefined) return { ...rest, authority: staged };
-  const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
-  return { ...rest, authority: staged, retiring: [...state.retiring, { chain: authority.chain, retireAfter }] };
+  if (staged === undefined || at === undefined || at > now) return pass;
+  const message = `authority ${shortName(staged.chain[0])} now signs serving certificates`;
+  const confirmedAfter = now.getTime() - staged.terms.issuedAt.getTime();
+  const change = { ...changeOf('Swapped', 'Authority', message), confirmedAfter };
+  const next = noted({ ...rest, authority: staged }, bundles.length > 0 ? change : undefined);
+  if (authority === undefined) return next;
+  const retireAfter = latest(authority.lastLeafNotAfter ?? now, now);
+  return { ...next, retiring: [...pass.retiring, { chain: authority.chain, retireAfter }] };
 }
 
 /** Issues a leaf when the current leaf is due, and verifies it before publication. */
-export async function renewLeaf(
-  state: RotationState,
-  input: RotationInput,
-  changes: RotationChange[],
-): Promise<RotationState> {
-  const { authority } = state;
+export async function renewLeaf(pass: RotationPass, input: RotationInput): Promise<RotationPass> {
+  const { authority } = pass;
   const { policy, names, now, random } = input;
-  if (authority?.privateKeyPem === undefined) return state;
+  if (authority?.privateKeyPem === undefined) return pass;
   const signer = { certificatePem: pemOf(authority.chain), privateKeyPem: authority.privateKeyPem };
-  const requested = toRenew(state, input.request) === 'Leaf';
-  const reason = leafDue(state.leaf, authority, input, requested);
-  if (reason === undefined) return state;
+  const requested = toRenew(pass, input.request) === 'Leaf';
+  const reason = leafDue(pass.leaf, authority, input, requested);
+  if (reason === undefined) return pass;
   const keys = await input.generateKeyPair(policy.keySize);
   const { leafDuration: duration } = policy;
   const issued = issueServingCertificate(signer, names, keys, { now, duration, random });
@@ -147,57 +133,42 @@ export async function renewLeaf(
   if (fault !== undefined)
     throw new Error(`the newly issued serving certificate does not verify (${fault.message}); nothing is published`);
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
-  return withLeaf(state, authority, { ...leaf, terms }, reason, changes);
+  return withLeaf(pass, authority, { ...leaf, terms }, reason);
 }
 
-/** Returns the state with a new leaf of this authority. */
-export function withLeaf(
-  state: RotationState,
-  authority: StoredAuthority,
-  leaf: StoredLeaf,
-  reason: string,
-  changes: RotationChange[],
-): RotationState {
+/** Returns the pass with a new leaf of this authority. */
+function withLeaf(pass: RotationPass, authority: StoredAuthority, leaf: StoredLeaf, reason: string): RotationPass {
   const message = `serving certificate ${shortName(leaf.chain[0])}: ${reason}`;
-  changes.push(changeOf('Issued', 'ServingCertificate', message));
   const lastLeafNotAfter = latest(leaf.chain[0].notAfter, authority.lastLeafNotAfter);
-  return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
+  const next = { ...pass, authority: { ...authority, lastLeafNotAfter }, leaf };
+  return noted(next, changeOf('Issued', 'ServingCertificate', message));
 }
 
 /** Stages the authority of a provided pair if it is new; drops any other staged authority. */
-export function stageGiven(
-  state: RotationState,
-  given: GivenCertificates,
-  { policy, now, bundles }: RotationInput,
-  changes: RotationChange[],
-): RotationState {
-  const { staged, ...rest } = state;
-  if (isAuthorityOf(staged, given)) return state;
-  const retiring = [...state.retiring, ...abandoned(staged)];
-  if (isAuthorityOf(state.authority, given)) return { ...rest, retiring };
+export function stageGiven(pass: RotationPass, given: GivenCertificates, input: RotationInput): RotationPass {
+  const { staged, ...rest } = pass;
+  if (isAuthorityOf(staged, given)) return pass;
+  const retiring = [...pass.retiring, ...abandoned(staged)];
+  if (isAuthorityOf(pass.authority, given)) return { ...rest, retiring };
   const { authority, origin } = given;
-  changes.push(staging(authority, `provided by ${origin}`, bundles));
+  const { policy, now, bundles } = input;
   const duration = authority.notAfter.getTime() - now.getTime();
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: 0 };
-  return { ...rest, staged: { chain: [authority], terms }, retiring };
+  const next = { ...rest, staged: { chain: [authority] as const, terms }, retiring };
+  return noted(next, staging(authority, `provided by ${origin}`, bundles));
 }
 
 /** Takes over the provided leaf once its authority is the signing authority. */
-export function takeGivenLeaf(
-  state: RotationState,
-  given: GivenCertificates,
-  { policy }: RotationInput,
-  changes: RotationChange[],
-): RotationState {
-  const { authority, leaf } = state;
+export function takeGivenLeaf(pass: RotationPass, given: GivenCertificates, { policy }: RotationInput): RotationPass {
+  const { authority, leaf } = pass;
   const { chain, privateKeyPem, origin } = given;
   const isTaken = isSameChain(leaf, given) && leaf?.privateKeyPem === privateKeyPem;
-  if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
+  if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return pass;
   const [{ notBefore, notAfter }] = chain;
   // The owner bases the renewal time on the whole lifetime, not on the remaining lifetime.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
-  return withLeaf(state, authority, { chain, privateKeyPem, terms }, `provided by ${origin}`, changes);
+  return withLeaf(pass, authority, { chain, privateKeyPem, terms }, `provided by ${origin}`);
 }
 
 /** Returns why a new authority is needed; undefined while the current authority suffices. */

@@ -76,21 +76,20 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   subjectAltNames(names);
   const recovered = recoverRotation(input, { policy, jitter: randomFraction(random), now });
   const situation = { ...recovered, bundles, policy, now };
-  const changes = [...recovered.changes];
 
-  let state = retire(recovered.state, now, changes);
-  const source = sourceFor(state, input);
+  let pass = retire({ ...recovered.state, changes: recovered.changes }, now);
+  const source = sourceFor(pass, input);
   const given = typeof source === 'object' ? source : undefined;
-  if (given !== undefined) state = stageGiven(state, given, input, changes);
-  else if (source === 'Issue') state = await stage(state, input, changes);
-  state = confirm(state, input, changes);
+  if (given !== undefined) pass = stageGiven(pass, given, input);
+  else if (source === 'Issue') pass = await stage(pass, input);
+  pass = confirm(pass, input);
   // The staged authority of another issuer waits while that issuer provides no leaf.
-  const isKeyless = state.staged !== undefined && state.staged.privateKeyPem === undefined;
-  if (source !== 'Unavailable' && !(input.source === 'Unavailable' && isKeyless))
-    state = swap(state, situation, changes);
-  if (given !== undefined) state = takeGivenLeaf(state, given, input, changes);
-  else if (source === 'Issue') state = await renewLeaf(state, input, changes);
-  state = noteRequest(state, recovered.state, input.request, source !== 'Issue');
+  const isKeyless = pass.staged !== undefined && pass.staged.privateKeyPem === undefined;
+  if (source !== 'Unavailable' && !(input.source === 'Unavailable' && isKeyless)) pass = swap(pass, situation);
+  if (given !== undefined) pass = takeGivenLeaf(pass, given, input);
+  else if (source === 'Issue') pass = await renewLeaf(pass, input);
+  const { changes, ...rest } = pass;
+  let state = noteRequest(rest, recovered.state, input.request, source !== 'Issue');
   state = forceRetirement(state, situation);
 
   const bundle = rotationBundle(state);
