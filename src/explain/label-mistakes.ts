@@ -3,7 +3,8 @@ import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import type { Labels } from '../selection/label-selector.ts';
 import type { Change } from './advice.ts';
-import { edits, namesThere, nearestName } from './nearest-name.ts';
+import { edits } from '../template/edits.ts';
+import { namesThere, nearestName } from './nearest-name.ts';
 
 /** The label keys of a family, with its revisions and tags. */
 export interface LabelFamily {

@@ -1,3 +1,5 @@
+import { edits } from '../template/edits.ts';
+
 const maxListed = 20;
 
 /** Lists the existing names for a message about an unknown name, with the probable correction. */
@@ -22,18 +24,4 @@ export function nearestName(name: string, names: readonly string[]): string | un
 /** Normalizes a name: users confuse `1.25` and `1-25`. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[._-]/g, '');
-}
-
-/** Returns the Levenshtein distance. Label names, the longest inputs, have up to 317 characters. */
-export function edits(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let index = 1; index <= one.length; index += 1) {
-    const next = [index];
-    for (let column = 1; column <= other.length; column += 1) {
-      const change = (row[column - 1] ?? 0) + (one[index - 1] === other[column - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

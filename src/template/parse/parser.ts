@@ -1,3 +1,4 @@
+import { edits } from '../edits.ts';
 import { Lexer, type LexerOptions } from './lexer.ts';
 import { printNode } from './nodes.ts';
 import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
@@ -422,25 +423,11 @@ function nearestName(unknown: string, known: readonly string[]): string | undefi
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(unknown.length / 3)) + 1;
   for (const name of known) {
-    const distance = editDistance(lowered, name.toLowerCase());
+    const distance = edits(lowered, name.toLowerCase());
     if (distance < least) {
       nearest = name;
       least = distance;
     }
   }
   return nearest;
-}
-
-/** Returns Levenshtein's distance: the number of insertions, deletions and replacements. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const replace = (row[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
 }
