@@ -133,22 +133,15 @@ function formatBinary(value: number): string {
 function formatHexadecimal(value: number, precision: number): string {
   let { mantissa, exponent } = parts(value);
   if (mantissa === 0n) return `0x0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}p+00`;
-  while (mantissa < 1n << 52n) {
-    mantissa <<= 1n;
-    exponent -= 1;
-  }
-  exponent += 52;
+  const missingBits = 53 - mantissa.toString(2).length;
+  mantissa <<= BigInt(missingBits);
+  exponent += 52 - missingBits;
   if (precision >= 0 && precision < 13) {
     const drop = BigInt(52 - precision * 4);
-    const half = 1n << (drop - 1n);
-    const rest = mantissa & ((1n << drop) - 1n);
-    mantissa >>= drop;
-    if (rest > half || (rest === half && (mantissa & 1n) === 1n)) mantissa += 1n;
-    mantissa <<= drop;
-    if (mantissa >= 1n << 53n) {
-      mantissa >>= 1n;
-      exponent += 1;
-    }
+    const lastBit = (mantissa >> drop) & 1n;
+    // Half of the dropped unit rounds up only if the last kept bit is 1.
+    mantissa = ((mantissa + (1n << (drop - 1n)) - 1n + lastBit) >> drop) << drop;
+    if (mantissa >> 53n === 1n) exponent += 1;
   }
   const all = (mantissa & ((1n << 52n) - 1n)).toString(16).padStart(13, '0');
   const fraction = precision < 0 ? withoutTrailingZeros(all) : all.slice(0, precision).padEnd(precision, '0');
