@@ -1,3 +1,4 @@
+import { property } from '../../template/typed-value.ts';
 import { jsonEqual } from '../patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { skeletonOf, type OwnWords } from './arguments.ts';
@@ -60,7 +61,7 @@ class Comparison {
 
   /** Compares all members of two objects by their rules. */
   members(left: JsonObject, right: JsonObject, ruleFor: (key: string) => Rule): FieldPath | undefined {
-    return firstPath(keysOf(left, right), (key) => this.at(key, ruleFor(key), member(left, key), member(right, key)));
+    return firstPath(keysOf(left, right), (key) => this.at(key, ruleFor(key), property(left, key), property(right, key)));
   }
 
   get path(): FieldPath {
@@ -257,10 +258,6 @@ function keysOf(left: JsonObject, right: JsonObject): Iterable<string> {
 
 function isAbsent(one: unknown): boolean {
   return one === undefined || one === null;
-}
-
-function member(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function listOf(list: unknown): readonly unknown[] {

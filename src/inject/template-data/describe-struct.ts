@@ -1,6 +1,7 @@
 import type { StructField, PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import { sortedKeys } from '../../template/go-string.ts';
+import { property } from '../../template/typed-value.ts';
 
 /** Formats a struct like the `String` method of Kubernetes types: `&ContainerPort{Name:http,…}`. */
 export function describeStruct(type: PodStructType, raw: unknown): string {
@@ -11,7 +12,7 @@ export function describeStruct(type: PodStructType, raw: unknown): string {
 function describeMembers(name: string, fields: readonly StructField[], raw: unknown, depth: number): string {
   const members = groupEmbedded(fields, depth).flatMap(({ embedded, group }) =>
     embedded === undefined
-      ? group.map((field) => `${field.goName}:${describeField(field, memberOf(raw, field.name))},`)
+      ? group.map((field) => `${field.goName}:${describeField(field, property(raw, field.name))},`)
       : `${embedded}:${describeMembers(embedded, group, raw, depth + 1)},`,
   );
   return `${name}{${members.join('')}}`;
@@ -30,10 +31,6 @@ export function groupEmbedded(
     else groups.push({ embedded, group: [field] });
   }
   return groups;
-}
-
-function memberOf(raw: unknown, name: string): unknown {
-  return isJsonObject(raw) && Object.hasOwn(raw, name) ? raw[name] : undefined;
 }
 
 function describeField({ type, pointer }: StructField, value: unknown): string {
