@@ -6,7 +6,7 @@ import { inject } from '../../src/inject/inject.ts';
 import type { InjectionRequest, ProxyConfigResource } from '../../src/inject/injection-request.ts';
 import type { Injector } from '../../src/inject/injector.ts';
 import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
-import { applyJsonPatch } from '../../src/inject/patch/apply-json-patch.ts';
+import { applyJsonPatch } from '../../src/inject/patch/testdata/apply-json-patch.ts';
 import type { JsonPatchOperation } from '../../src/inject/patch/json-patch.ts';
 import { jsonEqual } from '../../src/inject/patch/json-equal.ts';
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';

@@ -1,7 +1,7 @@
 import { inject } from '../../src/inject/inject.ts';
 import type { InjectionRequest, ProxyConfigResource } from '../../src/inject/injection-request.ts';
 import type { Injector } from '../../src/inject/injector.ts';
-import { applyJsonPatch } from '../../src/inject/patch/apply-json-patch.ts';
+import { applyJsonPatch } from '../../src/inject/patch/testdata/apply-json-patch.ts';
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import { firstDifference, type ConformanceCase, type Mismatch } from './conformance-case.ts';
 import { explainResult } from './differences.ts';

@@ -5,7 +5,7 @@ import { inject } from './inject.ts';
 import { kubeInject } from './kube-inject.ts';
 import type { InjectionResult } from './injection-result.ts';
 import { loadInjector, type Injector } from './injector.ts';
-import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import { applyJsonPatch } from './patch/testdata/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
 

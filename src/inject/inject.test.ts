@@ -4,7 +4,7 @@ import type { InjectionRequest } from './injection-request.ts';
 import type { InjectionResult } from './injection-result.ts';
 import { inject } from './inject.ts';
 import { loadInjector } from './injector.ts';
-import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import { applyJsonPatch } from './patch/testdata/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inject } from './inject.ts';
 import { loadInjector, type Injector } from './injector.ts';
 import { deepFreeze, readRows, sortedWords } from './merge/testdata/read-rows.ts';
-import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import { applyJsonPatch } from './patch/testdata/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 
 /** A configuration recorded by scripts/istio-recorder. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyJsonPatch } from './apply-json-patch.ts';
+import { applyJsonPatch } from './testdata/apply-json-patch.ts';
 import { diffJson, type JsonPatchOperation } from './json-patch.ts';
 
 const add = (path: string, value: unknown): JsonPatchOperation => ({ op: 'add', path, value });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyJsonPatch } from '../../inject/patch/apply-json-patch.ts';
+import { applyJsonPatch } from '../../inject/patch/testdata/apply-json-patch.ts';
 import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
 import { allowed, denied } from './admission-decision.ts';
 import type { AdmissionHandler } from './admission-handler.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyJsonPatch } from '../../inject/patch/apply-json-patch.ts';
+import { applyJsonPatch } from '../../inject/patch/testdata/apply-json-patch.ts';
 import { removeGate } from './inject-handler.ts';
 
 describe('removeGate', () => {

@@ -1,6 +1,6 @@
-import type { JsonPatchOperation } from './json-patch.ts';
-import { parsePointer } from './json-pointer.ts';
-import { isJsonObject, setMember } from './json-value.ts';
+import type { JsonPatchOperation } from '../json-patch.ts';
+import { parsePointer } from '../json-pointer.ts';
+import { isJsonObject, setMember } from '../json-value.ts';
 
 /**
  * Applies the operations of `diffJson` in order, as in RFC 6902, to a copy of the document.
