@@ -235,8 +235,7 @@ function lintObjects(sources: readonly SourceObject[], findings: PlacedFinding[]
     const targetOf = (tag: RevisionTag) => configs.find((config) => revisionOf(config) === tag.spec.revision);
     for (const [tag, source] of tagSources) {
       const message = `spec.revision: no InjectorConfig in the files has the revision ${tag.spec.revision}`;
-      if (targetOf(tag) === undefined)
-        add(source, { rule: 'missing-reference', message, field: 'spec.revision' });
+      if (targetOf(tag) === undefined) add(source, { rule: 'missing-reference', message, field: 'spec.revision' });
     }
     const claims = podClaims({ configs, tags, targetOf });
     for (const claim of claims) {

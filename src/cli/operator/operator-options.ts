@@ -7,7 +7,8 @@ import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
 /** The flags of `injector operator`. Those of the controller have the names of its settings. */
 export interface OperatorOptions
-  extends ClusterOptions,
+  extends
+    ClusterOptions,
     Omit<OperatorSettings, 'context' | 'identity'>,
     Pick<ManifestContext, 'operatorClass' | 'podSelector' | 'advertise'> {
   readonly role: 'all' | 'controller' | 'webhook';

@@ -61,7 +61,9 @@ class Comparison {
 
   /** Compares all members of two objects by their rules. */
   members(left: JsonObject, right: JsonObject, ruleFor: (key: string) => Rule): FieldPath | undefined {
-    return firstPath(keysOf(left, right), (key) => this.at(key, ruleFor(key), property(left, key), property(right, key)));
+    return firstPath(keysOf(left, right), (key) =>
+      this.at(key, ruleFor(key), property(left, key), property(right, key)),
+    );
   }
 
   get path(): FieldPath {
