@@ -50,8 +50,10 @@ export class SwitchCluster extends MemoryCluster {
     await (commands[name ?? ''] ?? disableCommand)(terminal)
       .exitOverride()
       .configureOutput({ writeErr: () => undefined })
-      .parseAsync([...flags, '--kubeconfig', kubeconfig], { from: 'user' });
-    rmSync(dirname(kubeconfig), { recursive: true });
+      .parseAsync([...flags, '--kubeconfig', kubeconfig], { from: 'user' })
+      .finally(() => {
+        rmSync(dirname(kubeconfig), { recursive: true });
+      });
     const { out, code } = seen();
     return { out: out.trimEnd().split('\n'), code };
   }
