@@ -6,8 +6,7 @@ import type { KeyPair } from './key-pair.ts';
 import { readChain } from './read-certificate.ts';
 import { signCertificate } from './sign-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
-import { isIssuedBy, parsePair, verifyServingPair } from './verify-chain.ts';
-import type { ServingPair } from './verify-chain.ts';
+import { isIssuedBy, parsePair, verifyServingPair, type ServingPair } from './verify-chain.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');
 const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { json } from '../../kube/testdata/fake-api-server.ts';
-import { asSoonAs, sees } from '../testdata/recording-terminal.ts';
+import { asSoonAs, runCommand, sees, type Seen } from '../testdata/recording-terminal.ts';
 import { RevisionCluster, ready, refusal } from '../testdata/revision-cluster.ts';
-import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
 
 describe('injector tag', () => {
   let cluster: RevisionCluster;

@@ -3,10 +3,8 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { familyOf } from '../configuration/family.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { containersOf, findContainer, initContainersOf, type Pod } from '../pod/pod.ts';
-import { setClusterEnvironment } from './environment-and-metadata.ts';
-import { adjustInitContainerUser } from './proxy-containers.ts';
-import { setMetadata } from './environment-and-metadata.ts';
-import { orderContainers } from './proxy-containers.ts';
+import { setClusterEnvironment, setMetadata } from './environment-and-metadata.ts';
+import { adjustInitContainerUser, orderContainers } from './proxy-containers.ts';
 import { isMergeEnabled, mergePrometheus, announceSecurePort } from './prometheus-merge.ts';
 
 interface PodParts {

@@ -3,9 +3,8 @@ import { inject } from '../inject.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
-import { refuseUnusable, rehearse } from './rehearse.ts';
+import { refuseUnusable, rehearse, unknownPodFields } from './rehearse.ts';
 import { typicalPod, typicalPodKinds } from './typical-pods.ts';
-import { unknownPodFields } from './rehearse.ts';
 
 interface Options {
   readonly template?: string;
