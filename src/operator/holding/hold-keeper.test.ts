@@ -60,6 +60,7 @@ describe('HoldKeeper', () => {
     }
     assert.ok(isDone());
   }
+  const isDeletion = (method: string, path: string): boolean => method === 'DELETE' && path.includes('/pods/');
   const deletions = (): string[] =>
     fixture.cluster.writes.filter((each) => each.startsWith('DELETE pods')).map((each) => each.slice(12));
 
@@ -132,16 +133,11 @@ describe('HoldKeeper', () => {
     const held1 = put('web-1');
     fixture.cluster.remove('pods', 'web-1', 'shop');
     let reads = 0;
-    const isWatch = (method: string, path: string): boolean => method === 'GET' && path === '/api/v1/namespaces';
+    const metadata = { name: 'late', labels, resourceVersion: '999999' };
+    const items = [{ apiVersion: 'v1', kind: 'Namespace', metadata }];
     fixture.cluster.faults.push({
-      matches: (method, path) => isWatch(method, path) && (reads += 1) > 0,
-      answer: (response) =>
-        json(response, 200, {
-          metadata: {},
-          items: [
-            { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late', labels, resourceVersion: '999999' } },
-          ],
-        }),
+      matches: (method, path) => method === 'GET' && path === '/api/v1/namespaces' && (reads += 1) > 0,
+      answer: (response) => json(response, 200, { metadata: {}, items }),
     });
     fixture.cluster.put('pods', {
       ...held1,
@@ -191,15 +187,7 @@ describe('HoldKeeper', () => {
   });
 
   it('goes on if a pod has changed or is gone', async () => {
-    for (const code of [404, 409]) {
-      fixture.cluster.fail(
-        (method, path) => method === 'DELETE' && path.includes('/pods/'),
-        code,
-        'Conflict',
-        'it has changed',
-        1,
-      );
-    }
+    for (const code of [404, 409]) fixture.cluster.fail(isDeletion, code, 'Conflict', 'it has changed', 1);
     put('web-1');
     await until(() => pod('web-1') === undefined);
     put('web-2', 'apps/v1/ReplicaSet', 'web-1-owner', []);
@@ -224,13 +212,7 @@ describe('HoldKeeper', () => {
   }
 
   it('stops at an answer that is not about a pod', async () => {
-    fixture.cluster.fail(
-      (method, path) => method === 'DELETE' && path.includes('/pods/'),
-      429,
-      'TooMany',
-      'slow down',
-      1,
-    );
+    fixture.cluster.fail(isDeletion, 429, 'TooMany', 'slow down', 1);
     put('web-1');
     await assert.rejects(
       until(() => pod('web-1') === undefined),
@@ -305,12 +287,7 @@ describe('HoldKeeper', () => {
   });
 
   it('removes a policy that a crash left behind', async () => {
-    fixture.cluster.edit(
-      'injectorconfigs',
-      'blue',
-      undefined,
-      (object) => (object.spec = { ...(object.spec as object), paused: true }),
-    );
+    fixture.setSpec('blue', { paused: true });
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.caughtUp();
     await until(() => fixture.cluster.names('mutatingadmissionpolicies').length === 0);

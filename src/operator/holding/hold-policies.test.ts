@@ -27,6 +27,11 @@ describe('HoldPolicies', () => {
     await fixture.install('blue', { webhook: { ...hold, ...webhook } });
     await fixture.later(5000, 'blue');
   }
+  /** Installs `blue` with Hold, and waits until the caches have the policies, too. */
+  async function settled(): Promise<void> {
+    await installed();
+    await seen();
+  }
   /** Runs a pass that waits for the clock. */
   async function passInTime(): Promise<void> {
     await fixture.caughtUp();
@@ -120,8 +125,7 @@ describe('HoldPolicies', () => {
   });
 
   it('repeats the proof after some minutes, and uses the fallback if the policy acts no more', async () => {
-    await installed();
-    await seen();
+    await settled();
     const proofs = (): number =>
       fixture.cluster.writes.filter((each) => each === 'DELETE mutatingadmissionpolicies sidecar-injector-probe-blue')
         .length;
@@ -140,8 +144,7 @@ describe('HoldPolicies', () => {
   });
 
   it('uses the fallback when the API server stops serving policies', async () => {
-    await installed();
-    await seen();
+    await settled();
     fixture.cluster.fail((_method, path) => path.includes('mutatingadmissionpolic'), 404, 'NotFound', 'not served');
     await fixture.later(300_000, 'blue');
     assert.equal(failurePolicies(), failing);
@@ -150,24 +153,17 @@ describe('HoldPolicies', () => {
   });
 
   it('uses the fallback even if a changed policy cannot be restored', async () => {
-    await installed();
-    await seen();
+    await settled();
     fixture.cluster.remove('mutatingadmissionpolicies', policy);
     await seen();
-    fixture.cluster.fail(
-      (method, path) => method === 'PATCH' && path.includes('/mutatingadmissionpolicies/'),
-      500,
-      'Broken',
-      'no',
-      1,
-    );
+    const isRepair = (method: string, path: string): boolean => method === 'PATCH' && path.includes('policies/');
+    fixture.cluster.fail(isRepair, 500, 'Broken', 'no', 1);
     await fixture.reconcile('blue');
     assert.equal(failurePolicies(), failing);
   });
 
   it('uses the fallback while the selectors of the policy change', async () => {
-    await installed();
-    await seen();
+    await settled();
     await fixture.edit('blue', { webhook: { ...hold, excludedNamespaces: ['quiet'] } });
     assert.equal(failurePolicies(), failing);
     const namespaces = (): boolean =>
@@ -187,8 +183,7 @@ describe('HoldPolicies', () => {
   ];
   for (const [what, fields, isRestoredAtOnce] of tampered) {
     it(`restores a binding that another client has ${what}, without a gap, and meanwhile ignores no failed call`, async () => {
-      await installed();
-      await seen();
+      await settled();
       const [name = ''] = bindings();
       const resources = (): Record<string, unknown> =>
         (
@@ -217,8 +212,7 @@ describe('HoldPolicies', () => {
   }
 
   it('ignores no failed call without the policy while the spec is invalid, and so cannot be applied', async () => {
-    await installed();
-    await seen();
+    await settled();
     await fixture.edit('blue', { webhook: { ...hold, selection: 'Custom' } });
     assert.equal(failurePolicies(), holding);
     fixture.cluster.remove('mutatingadmissionpolicies', policy);
@@ -228,8 +222,7 @@ describe('HoldPolicies', () => {
   });
 
   it('stops ignoring failed calls before it removes the policy', async () => {
-    await installed();
-    await seen();
+    await settled();
     await fixture.edit('blue', { webhook: { failurePolicy: 'Fail' } });
     assert.equal(failurePolicies(), failing);
     assert.deepEqual(policies(), [policy]);
@@ -241,8 +234,7 @@ describe('HoldPolicies', () => {
   });
 
   it('removes the policy after the webhook when the InjectorConfig is paused or deleted', async () => {
-    await installed();
-    await seen();
+    await settled();
     await fixture.edit('blue', { paused: true });
     assert.deepEqual([...fixture.webhooks('blue'), ...policies(), ...bindings()], []);
     const removals = fixture.cluster.writes.filter((each) => each.startsWith('DELETE') && !each.includes('probe'));
@@ -282,12 +274,8 @@ describe('HoldPolicies', () => {
   });
 
   it('reports an API server that refuses the policy, and leaves the webhook with the fallback', async () => {
-    fixture.cluster.fail(
-      (method, path) => method !== 'GET' && path.includes('mutatingadmissionpolicies'),
-      422,
-      'Invalid',
-      'the expression is too costly',
-    );
+    const isWrite = (method: string, path: string): boolean => method !== 'GET' && path.includes('admissionpolicies');
+    fixture.cluster.fail(isWrite, 422, 'Invalid', 'the expression is too costly');
     await fixture.install('blue', { webhook: hold });
     assert.equal(failurePolicies(), failing);
     fixture.says('blue', 'HoldUnavailable', /^True\/PolicyRefused: the expression is too costly; until then/);
