@@ -129,12 +129,8 @@ describe('release of held pods', () => {
   });
 
   it('needs no permission for pods while no InjectorConfig uses Hold', async () => {
-    cluster.fail(
-      (_method, path) => path.includes('/mutatingadmissionpolic'),
-      403,
-      'Forbidden',
-      'no right to list policies',
-    );
+    const isPolicy = (_method: string, path: string): boolean => path.includes('/mutatingadmissionpolic');
+    cluster.fail(isPolicy, 403, 'Forbidden', 'no right to list policies');
     assert.equal((await cluster.run('disable', '--revision', 'green')).code, 0);
     cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.spec = { ...(object.spec as object), webhook: { failurePolicy: 'Hold' } };

@@ -73,12 +73,8 @@ describe('CertManagerProvider', () => {
     await fixture.passes();
     assert.equal(fixture.secret('blue-serving')['tls.crt'], issued);
     says(/^True\/Stable: /);
-    fixture.cluster.edit(
-      'certificates',
-      own,
-      'injection',
-      (object) => (object.spec = { ...spec, dnsNames: ['other'] }),
-    );
+    const edited = { ...spec, dnsNames: ['other'] };
+    fixture.cluster.edit('certificates', own, 'injection', (object) => (object.spec = edited));
     const renewalTime = new Date(fixture.clock.now().getTime() + 100 * hour).toISOString();
     fixture.cluster.edit('certificates', own, 'injection', (object) => (object.status = { ...status, renewalTime }));
     await fixture.passes();

@@ -102,13 +102,8 @@ describe('SigningRequestProvider', () => {
   });
 
   it('continues with the same request after the leader changes', async () => {
-    fixture.cluster.fail(
-      (method, path) => method === 'POST' && path.includes(requests),
-      500,
-      'InternalError',
-      'away',
-      1,
-    );
+    const isRequest = (method: string, path: string): boolean => method === 'POST' && path.includes(requests);
+    fixture.cluster.fail(isRequest, 500, 'InternalError', 'away', 1);
     await fixture.install('blue', { certificate });
     says(/^False\/InternalError: spec\.certificate: away/);
     const { 'pending.key': key } = fixture.kept();

@@ -9,6 +9,14 @@ const current = (): string => `old.${fixture.hash('old')}`;
 const setStrategy = (strategy: object): void => {
   fixture.setSpec('prod', { strategy }, 'revisiontags');
 };
+/** Calls a function before the write of Deployment `a`. */
+const duringFirstWrite = (act: () => void): void => {
+  const matches = (method: string, path: string): boolean => {
+    if (method === 'PATCH' && path.endsWith('/deployments/a')) act();
+    return false;
+  };
+  fixture.cluster.faults.push({ matches, answer: () => undefined });
+};
 
 describe('while workloads are restarted,', () => {
   afterEach(() => fixture.stop());
@@ -16,13 +24,7 @@ describe('while workloads are restarted,', () => {
   it('the pass ends after one or two more writes if a user removes the strategy', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 9, perNamespace: 9 } });
     fixture.workloads('a', 'b', 'c', 'd', 'e', 'f');
-    fixture.cluster.faults.push({
-      matches: (method, path) => {
-        if (method === 'PATCH' && path.endsWith('/deployments/a')) setStrategy({});
-        return false;
-      },
-      answer: () => undefined,
-    });
+    duringFirstWrite(() => setStrategy({}));
     await fixture.passUntil(() => fixture.restarts.length > 0);
     await fixture.passOn();
     // Before the watch event, one more write may begin.
@@ -217,14 +219,7 @@ describe('the leader', () => {
   it('writes nothing once it has lost its lease', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 2, perNamespace: 2 } });
     fixture.workloads('a', 'b');
-    fixture.cluster.faults.push({
-      // The lease is lost during the first write.
-      matches: (method, path) => {
-        if (method === 'PATCH' && path.endsWith('/deployments/a')) fixture.resign();
-        return false;
-      },
-      answer: () => undefined,
-    });
+    duringFirstWrite(() => fixture.resign());
     const isTried = (name: string): boolean =>
       fixture.cluster.server.requests.some(({ method, path }) => method === 'PATCH' && path.endsWith(`/${name}`));
     // The first write rejects with the reason of the signal.
