@@ -50,7 +50,7 @@ class CertManagerFixture extends RevisionFixture {
   }
 }
 
-describe('CertManagerProvider', () => {
+describe('createCertManagerProvider', () => {
   const fixture = eachTest(new CertManagerFixture());
   const says = (expected: RegExp): void => {
     fixture.says('blue', 'CertificateReady', expected);

@@ -70,7 +70,7 @@ class SignerFixture extends RevisionFixture {
   }
 }
 
-describe('SigningRequestProvider', () => {
+describe('createSigningRequestProvider', () => {
   const fixture = eachTest(new SignerFixture());
   const says = (expected: RegExp): void => {
     fixture.says('blue', 'CertificateReady', expected);
