@@ -137,6 +137,21 @@ describe('explainCreation', () => {
     assert.deepEqual([outcome, reason, webhooks.length], ['Refused', 'MatchConditionFailed', 1]);
   });
 
+  it("reports an injected pod that the API server refuses, unless another product's webhook may correct it", () => {
+    const injectors = {
+      default: injectorNamed('default', { templates: { sidecar: 'spec: {containers: [{name: a}]}' } }),
+    };
+    const { outcome, reason, message, injectedBy } = explainCreation(
+      creation({}, enabled),
+      surroundings([standard], injectors),
+    );
+    assert.deepEqual([outcome, reason, injectedBy], ['Refused', 'InvalidPod', []]);
+    assert.match(message, /^the API server refuses the injected pod: spec\.containers\[\d\]\.image: Required value$/);
+    const foreign = configuration('a', [foreignWebhook('x.example.com')]);
+    const unsure = explainCreation(creation({}, enabled), surroundings([foreign, standard], injectors));
+    assert.deepEqual([unsure.outcome, unsure.doubt], ['Injected', message]);
+  });
+
   it('reports Unknown for an unknown condition of our webhook, but not of a foreign webhook under Ignore', () => {
     const undecidable = { matchConditions: [{ name: 'undecidable', expression: "quantity('1').isInteger()" }] };
     const injectors = { default: injectorNamed('default') };

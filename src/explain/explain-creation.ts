@@ -6,6 +6,7 @@ import type { Injector } from '../inject/injector.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
+import { refusalOf } from '../inject/validity/find-invalid-fields.ts';
 import type { PodCreation } from './pod-creation.ts';
 import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
 import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
@@ -39,6 +40,8 @@ export interface CreationFinding {
   readonly webhooks: readonly WebhookFinding[];
   /** Webhooks that are called again after a later webhook changed the pod (reinvocationPolicy). */
   readonly reinvoked: readonly string[];
+  /** Why the API server refuses the injected pod, unless another product's webhook corrects it. */
+  readonly doubt?: string;
   /** The pod that the API server stores, as far as known; after a refusal, the original pod. */
   readonly pod: JsonObject;
 }
@@ -85,7 +88,13 @@ export function explainCreation(creation: PodCreation, surroundings: Explanation
       return refused(answer.finding, [...findings, answer.finding], creation.pod);
     if (answer.pod !== undefined) pod = answer.pod;
   }
-  return { ...summary(findings), injectedBy: [...new Set(injectedBy)], webhooks: findings, reinvoked, pod };
+  const found = { injectedBy: [...new Set(injectedBy)], webhooks: findings, reinvoked, pod };
+  const refusal = injectedBy.length === 0 ? undefined : refusalOf(creation.pod, pod);
+  if (refusal === undefined) return { ...summary(findings), ...found };
+  const isCertain = findings.every(({ outcome }) => outcome !== 'Called' && outcome !== 'Unknown');
+  if (!isCertain) return { ...summary(findings), ...found, doubt: refusal };
+  const invalid = { outcome: 'Refused', reason: 'InvalidPod', message: refusal } as const;
+  return { ...found, ...invalid, injectedBy: [], pod: creation.pod };
 }
 
 function refused(finding: WebhookFinding, webhooks: readonly WebhookFinding[], pod: JsonObject): CreationFinding {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { listOf } from '../inject/kubernetes/admission-pod.ts';
-import { amountOf } from '../inject/kubernetes/quantity.ts';
+import { amountIn, containerSum } from '../inject/kubernetes/container-sum.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 
@@ -44,27 +44,10 @@ function mapParts(of: (part: Part) => Amounts): PodResources {
 
 function effective(pod: JsonObject, part: Part, name: keyof Amounts): number {
   const spec = objectAt(pod, ['spec']);
-  let sidecars = 0;
-  let starting = 0;
-  for (const container of listOf(spec.initContainers)) {
-    const own = amountIn(objectAt(container, ['resources', part]), name);
-    if (container.restartPolicy === 'Always') sidecars += own;
-    starting = Math.max(starting, sidecars + (container.restartPolicy === 'Always' ? 0 : own));
-  }
-  const running = listOf(spec.containers).reduce(
-    (sum, container) => sum + amountIn(objectAt(container, ['resources', part]), name),
-    sidecars,
-  );
   const ofPod = objectAt(spec, ['resources', part]);
-  const needed = Object.hasOwn(ofPod, name) ? amountIn(ofPod, name) : Math.max(running, starting);
+  const needed = Object.hasOwn(ofPod, name) ? amountIn(ofPod, name) : containerSum(spec, part, name);
   const overhead = part === 'limits' && needed === 0 ? 0 : amountIn(objectAt(spec, ['overhead']), name);
   return needed + overhead;
-}
-
-/** Returns an amount; 0 if it is absent or, in a file, invalid. */
-function amountIn(amounts: JsonObject, name: string): number {
-  const value = Object.hasOwn(amounts, name) ? amounts[name] : undefined;
-  return typeof value === 'string' || typeof value === 'number' ? (amountOf(String(value)) ?? 0) : 0;
 }
 
 /** The annotation in which the LimitRanger plugin says what it set. */

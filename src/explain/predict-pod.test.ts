@@ -40,6 +40,8 @@ describe('the prediction of a stored pod', () => {
   it('says why a pod is refused or not injected', () => {
     const refused = predictPod(bare, named('{{ fail "no" }}'), context);
     assert.deepEqual([refused.outcome, refused.reason, refused.pod], ['Refused', 'TemplateFailed', undefined]);
+    const invalid = predictPod(bare, named('spec: {containers: [{name: a}]}'), context);
+    assert.deepEqual([invalid.outcome, invalid.reason, invalid.pod], ['Refused', 'InvalidPod', undefined]);
     const skipped = predictPod(bare, named('spec: {}', 'disabled'), context);
     assert.deepEqual([skipped.outcome, skipped.reason, skipped.pod], ['NotInjected', 'PolicyDisabled', bare]);
   });

@@ -8,6 +8,7 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
 import { creatableMetadata, withServerDefaults } from '../inject/kubernetes/admission-pod.ts';
+import { refusalOf } from '../inject/validity/find-invalid-fields.ts';
 import { type ContainerDefaults, limitRangerAnnotation, withContainerDefaults } from './pod-resources.ts';
 import { withEntries } from './explain-creation.ts';
 import { changedPaths, mergeChanges } from './pod-changes.ts';
@@ -49,6 +50,8 @@ export function predictPod(
   const { reason, message } = decide(injector.rules, readPodFacts(pod, request.namespace));
   const marked = withEntries(result.pod, [...entriesOf(result.pod), `${name}.${hash}`]);
   const stored = withContainerDefaults(withServerDefaults(marked), containerDefaults);
+  const refusal = refusalOf(pod, stored);
+  if (refusal !== undefined) return { outcome: 'Refused', reason: 'InvalidPod', message: refusal };
   return { outcome: 'Injected', reason, message, pod: stored };
 }
 

@@ -51,8 +51,10 @@ export type InjectionResult =
 
 /** The result of trying a configuration before it is published (rehearsal/). Plain data. */
 export interface Rehearsal {
-  /** The reason why no pod could be injected; absent if at least one pod could be injected. */
+  /** The reason why no pod could be injected, or was usable then; absent if one was. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string };
+  /** Why injected pods are unusable, and how many of the usable and unusable ones. */
+  readonly unusable?: { readonly message: string; readonly share: string; readonly isEvery: boolean };
   /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];
 }

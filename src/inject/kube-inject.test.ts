@@ -38,6 +38,12 @@ describe('kubeInject', () => {
     ['batch/v1', 'CronJob', `jobTemplate: {spec: {${template}}}`, ['jobTemplate', 'spec', 'template', 'spec']],
     ['apps.openshift.io/v1', 'DeploymentConfig', template, ['template', 'spec']],
   ];
+  it('warns of pods that the API server would refuse', () => {
+    const config = 'policy: enabled\ndefaultTemplates: [s]\ntemplates: {s: "spec: {containers: [{name: a}]}"}\n';
+    const { warnings } = done(loadInjector({ ...logFiles, config }), podWith('name: p'));
+    assert.match(warnings.join(), /Pod "p": the API server refuses .*image: Required value/);
+  });
+
   for (const [apiVersion, kind, spec, path] of kinds) {
     it(`injects a ${kind}`, () => {
       const file = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: web}\nspec: {${spec}}\n`;

@@ -53,15 +53,21 @@ export const broken: readonly Tried[] = [
     ...{ defaultTemplates: ['sidecar', 'second'] },
   }),
   sidecar('a broken template with policy disabled', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }),
+  sidecar('a misspelt value', container('image: {{ .Values.imgae }}'), /image of the injected pod .*<no value>/, {
+    values: { image: 'a' },
+  }),
+  sidecar('a mount without a volume', container(image, 'volumeMounts: [{name: x, mountPath: /x}]'), /Not found: "x"/),
+  sidecar(
+    'a name with a capital letter',
+    'spec: {containers: [{name: Proxy_1, image: a}]}',
+    /Invalid value: "Proxy_1"/,
+  ),
 ];
 
 /** Templates that do not fail for every pod, but probably do not work as intended. */
 export const doubtful: readonly Tried[] = [
   sidecar('a template without spec', 'containers:\n- name: a\n  image: b', /dropped: containers;.*add nothing/),
   sidecar('a misspelt field of a container', container('imagee: a', image), /spec\.containers\[0\]\.imagee/),
-  sidecar('a misspelt value', container('image: {{ .Values.imgae }}'), /<no value>.*spec\.containers\[0\]\.image/, {
-    values: { image: 'a' },
-  }),
   sidecar('a template that adds nothing', '# to be written', /add nothing/),
   sidecar(
     'a template that fails for some pods',

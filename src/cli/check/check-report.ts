@@ -65,7 +65,7 @@ export function checkSubject(
   const { kind, namespace, name, stored } = subject;
   const creation = creationOf(subject, facts.namespaces, creator);
   const finding = explainCreation(creation, surroundings);
-  const { outcome, reason, message, injectedBy, webhooks, reinvoked } = finding;
+  const { outcome, reason, message, injectedBy, webhooks, reinvoked, doubt } = finding;
   const foreseen = dryRun?.result === outcome && [...dryRun.injectedBy].sort().join() === [...injectedBy].sort().join();
   const [cause, ...others] = causesOf(creation, finding, facts, surroundings);
   const answer =
@@ -92,6 +92,7 @@ export function checkSubject(
     advice,
     notes: [
       ...others.map((other) => other.message),
+      ...(doubt === undefined ? [] : [`${doubt}; another product's webhook may correct it`]),
       ...subject.notes,
       ...facts.notes,
       ...(namespaceExists ? [] : [`namespace ${namespace} was not found: it is treated as a namespace without labels`]),

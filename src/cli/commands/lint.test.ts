@@ -69,7 +69,7 @@ describe('injector lint', () => {
   const places: [title: string, text: string, rule: RuleName, line: number, column: number][] = [
     ['a field', config('', { spec: 'revison: 1-25' }), 'unknown-field', 5, 3],
     ['a function in a template', config('args: [{{ now | quote }}]'), 'unrepeatable-function', 15, 23],
-    ['a container', config('ports: [{hostPort: 80}]'), 'host-access', 11, 13],
+    ['a container', config('ports: [{containerPort: 80, hostPort: 80}]'), 'host-access', 11, 13],
     ['a failure', config('args: [{{ index .Values.a 1 }}]'), 'template-fails', 15, 23],
     [
       'an item of a List',
@@ -144,6 +144,45 @@ describe('injector lint', () => {
     assert.equal(found.level, 'warning');
     assert.match(found.message, /fails for \d+ of 200 typical pods, such as a pod of a Deployment/);
   });
+
+  const combined = (mode: string, defaults: string): string => `apiVersion: sidecar-injector.io/v1alpha1
+kind: InjectorConfig
+metadata: {name: example}
+spec:
+  injection:
+    nativeSidecars: ${mode}
+    defaultTemplates: [${defaults}]
+    templates:
+      sidecar: |
+        spec:
+          {{ if .NativeSidecars }}initContainers{{ else }}containers{{ end }}:
+          - name: istio-proxy
+            {{ if .NativeSidecars }}restartPolicy: Always{{ end }}
+            image: registry.example.com/proxy:1.0
+            resources: {requests: {cpu: 10m, memory: 16Mi}}
+            securityContext: {capabilities: {drop: [ALL]}}
+      custom: |
+        spec:
+          containers:
+          - name: istio-proxy
+            env: [{name: A, value: b}]
+`;
+  const twice = /makes 11 of 11 typical pods, such as .*, unusable: .*image: Required value/;
+  const combinations: [mode: string, defaults: string, level?: string][] = [
+    ['Enabled', 'sidecar, custom', 'error'],
+    ['Enabled', 'sidecar', 'note'],
+    ['Disabled', 'sidecar, custom'],
+    ['Disabled', 'sidecar'],
+  ];
+  for (const [mode, defaults, level] of combinations)
+    it(`judges pods with a template that adds to istio-proxy, mode ${mode}, by default ${defaults}`, () => {
+      const found = lintText(combined(mode, defaults)).filter(({ rule }) => rule === 'invalid-pod');
+      assert.deepEqual(
+        found.map((each) => each.level),
+        level === undefined ? [] : [level],
+      );
+      for (const { message } of found) assert.match(message, twice);
+    });
 
   it('ends early for a template that exceeds a limit', () => {
     const [found] = lintText(config('args: [{{ range until 1000000 }}{{ range until 1000000 }}x{{ end }}{{ end }}]'));

@@ -3,16 +3,18 @@ import type { ConfigurationFiles } from '../../api/injector-config/configuration
 import { ConfigurationError } from '../../api/errors.ts';
 import { type ReadConfiguration, readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
+import type { Rehearsal } from '../../inject/injection-result.ts';
 import { type Injector, loadInjector } from '../../inject/injector.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { templateMistakes } from '../../inject/rehearsal/template-mistakes.ts';
+import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { readLegacyOutput } from '../../inject/render/legacy-template.ts';
 import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
 import { areDisjoint, compileLabelSelector } from '../../selection/label-selector.ts';
 import type { LabelSelector } from '../../api/kubernetes/kubernetes.ts';
 import { outputFindings } from './lint-output.ts';
-import type { LintFinding } from './rules.ts';
+import type { Level, LintFinding } from './rules.ts';
 
 /** The number of typical pods that every template is tried on. */
 export const triedPods = 200;
@@ -29,6 +31,8 @@ export function lintConfiguration(files: ConfigurationFiles): LintFinding[] {
     if (broken.length > 0) return broken;
     const injector = loadInjector(files, { read });
     const findings = [...read.config.templates].flatMap(([name, text]) => lintTemplate(injector, name, text));
+    const failing = findings.flatMap(({ rule, template = '' }) => (rule === 'template-fails' ? [template] : []));
+    findings.push(...podFindings(injector, read.config.templates, failing));
     return [...findings, ...authorFindings(files, injector, read), ...settingFindings(injector, read)];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -73,6 +77,39 @@ function lintTemplate(injector: Injector, name: string, text: string): LintFindi
     ...findings,
     ...inOutput.map(({ rule, message, near }) => ({ rule, message, template: name, ...placeOf(text, near) })),
   ];
+}
+
+/**
+ * Finds unusable pods: of the default templates together, and of each other template.
+ * @param failing the templates that fail for typical pods, which are not tried again
+ */
+function podFindings(
+  injector: Injector,
+  texts: ReadonlyMap<string, string>,
+  failing: readonly string[],
+): LintFinding[] {
+  const { defaultTemplates: defaults, aliases, templateNames } = injector;
+  const rules = { ...injector.rules, policy: 'enabled', neverInject: [] };
+  const unusableWith = (names: readonly string[]): Rehearsal['unusable'] =>
+    rehearse({ ...injector, rules, defaultTemplates: names }, () => 0).unusable;
+  const finding = (unusable: Rehearsal['unusable'], names: readonly string[], level?: Level): LintFinding[] => {
+    if (unusable === undefined) return [];
+    const { message, share, isEvery } = unusable;
+    const [, value] = /: "([^"\\]+)"/.exec(message) ?? [];
+    const [only = ''] = names;
+    const place = names.length > 1 ? { field: 'config.defaultTemplates' } : placeOf(texts.get(only) ?? '', value);
+    const template = names.length > 1 ? {} : { template: only };
+    const found = { level: level ?? (isEvery ? 'error' : 'warning'), message: `makes ${share} unusable: ${message}` };
+    return [{ rule: 'invalid-pod', ...found, ...template, ...place }];
+  };
+  const named = defaults.flatMap((name) => aliases.get(name) ?? [name]);
+  if (named.some((name) => failing.includes(name))) return [];
+  const found = finding(unusableWith(defaults), named);
+  if (found.length > 0) return found;
+  // Another template may replace the default templates, or may only add to them.
+  const others = templateNames.filter((name) => !named.includes(name) && !failing.includes(name));
+  const alone = others.filter((name) => unusableWith([name]) !== undefined);
+  return alone.flatMap((name) => finding(unusableWith([...defaults, name]), [name], 'note'));
 }
 
 /** Reads the position from Go's message `template: inject:LINE:COLUMN: …`. */

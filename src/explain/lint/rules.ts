@@ -56,6 +56,13 @@ export const lintRules = {
     why: 'The webhook refuses pods for which a template fails. A warning says that only some of the 200 typical pods fail, a note that the template is not used by default.',
     repair: 'Let the template handle the kinds of pods that the message names, for example with `if` or `default`.',
   },
+  'invalid-pod': {
+    level: 'error',
+    title:
+      'The pods that a template makes are unusable: the API server refuses them, or a name or an image has no value.',
+    why: 'The operator does not publish a configuration that makes all typical pods unusable. A warning says that only some of the eleven typical pods are, a note that the template is not used by default.',
+    repair: 'Correct the field that the message names. The rules are those of Kubernetes 1.36 for new pods.',
+  },
   'missing-value': {
     level: 'warning',
     title: 'A template prints `<no value>`.',

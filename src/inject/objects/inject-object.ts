@@ -6,6 +6,7 @@ import { parsePointer } from '../patch/json-pointer.ts';
 import type { JsonPatchOperation } from '../patch/json-patch.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
+import { refusalOf } from '../validity/find-invalid-fields.ts';
 import type { DocumentEdit } from './edit-document.ts';
 import { objectAt, podTemplatePaths } from './workload-kinds.ts';
 
@@ -56,7 +57,9 @@ export function injectObject(injector: Injector, object: JsonObject, context: Fi
   };
   const result = inject(injector, request, object.kind === 'Pod' ? undefined : workloadOfObject(object));
   if (result.outcome !== 'injected') return result;
-  return { outcome: 'injected', edits: result.patch.map(found.edit), warnings: result.warnings };
+  const refusal = refusalOf(found.pod, result.pod);
+  const warnings = refusal === undefined ? result.warnings : [...result.warnings, refusal];
+  return { outcome: 'injected', edits: result.patch.map(found.edit), warnings };
 }
 
 /** Returns the object itself as the workload that templates see. */

@@ -51,6 +51,8 @@ describe('rehearse', () => {
   const failsForOne = /fail for 1 of 11 pods .* such as a minimal pod: .*inject:4:/s;
   const noField = /inject:4:29: .*<\.DeploymentMeta\.Nmae>: can't evaluate field Nmae/;
   const wrongPort = /ContainerPort\.spec\.containers\.ports\.containerPort of type int32/;
+  const notFound = /the API server refuses .*spec\.containers\[\d\]\.volumeMounts\[0\]\.name: Not found: "x"/;
+  const duplicateForOne = /fail for 1 of 11 pods .* a pod with init containers: .*name: Duplicate value: "init"/;
   const fails: [title: string, template: string, message: RegExp, options?: Options][] = [
     ['wrong indentation', 'spec:\n containers:\n  - name: a\n   image: b', /yaml: line 4: bad indentation/],
     ['a field that a struct does not have', image('.DeploymentMeta.Nmae'), noField],
@@ -73,6 +75,14 @@ describe('rehearse', () => {
     ['wrong indentation in a 1.x template', 'containers:\n- name: a\n image: b', /yaml: line/, { legacy: true }],
     ['an error under preset Safe', '{{ .Nmae }}', /can't evaluate field Nmae/, { preset: 'Safe' }],
     ['a policy that injects pods only on request', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }],
+    ['a mount without a volume', containers('image: a', 'volumeMounts: [{name: x, mountPath: /x}]'), notFound],
+    ['a misspelt image', containers('imagee: b'), /image: Required value; .* dropped: spec\.containers\[0\]\.imagee;/],
+    ['an image without value', image('.Values.imgae'), /containers\[\d\]\.image of the injected pod .*"<no value>"/],
+    [
+      'a name without value',
+      containers('image: a', 'env: [{name: {{ .Values.x }}}]'),
+      /env\[0\]\.name of .*"<no value>"/,
+    ],
   ];
   for (const [title, template, message, more] of fails) {
     it(`reports that all pods fail: ${title}`, () => {
@@ -90,15 +100,20 @@ describe('rehearse', () => {
 
   const warns: [title: string, template: string, warnings: RegExp[], options?: Options][] = [
     ['containers without spec', 'containers:\n- name: a\n  image: b', [/dropped: containers;/, /add nothing/]],
-    ['a misspelt field', containers('imagee: b'), [/dropped: spec\.containers\[0\]\.imagee;/]],
+    ['a misspelt field', containers('image: a', 'imagee: b'), [/dropped: spec\.containers\[0\]\.imagee;/]],
     ['a misplaced field', containers('image: b', 'resources: {env: []}'), [/containers\[0\]\.resources\.env;/]],
-    ['a missing value', image('.Values.imgae'), [/"<no value>" into spec\.containers\[0\]\.image:/]],
-    ['a missing part', containers('args: [a, "-x={{ .Values.y.z }}"]'), [/spec\.containers\[0\]\.args\[1\]/], withY],
+    [
+      'a missing part',
+      containers('image: a', 'args: [a, "-x={{ .Values.y.z }}"]'),
+      [/spec\.containers\[0\]\.args\[1\]/],
+      withY,
+    ],
     ['empty output', '', [/add nothing/]],
     ['output that is only a comment', '# a: b\n', [/add nothing/]],
     ['only zero values', 'spec: {containers: [], hostNetwork: false}', [/add nothing/]],
     ['a 1.x template with content below spec', 'spec: {containers: [{name: a}]}', [/add nothing/], { legacy: true }],
     ['a failure for some pods', image('(index .ObjectMeta.OwnerReferences 0).Name'), [failsForOne]],
+    ['a name that some pods have', 'spec: {containers: [{name: init, image: a}]}', [duplicateForOne]],
   ];
   for (const [title, template, expected, options] of warns) {
     it(`warns of ${title}`, () => {

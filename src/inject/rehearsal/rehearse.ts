@@ -6,6 +6,7 @@ import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
 import { typicalPod, typicalPodKinds, type TypicalPod } from './typical-pods.ts';
+import { whyUnusable } from './unusable-pod.ts';
 import type { PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 
@@ -50,8 +51,9 @@ const mostFindings = 3;
 const longestMessage = 1000;
 
 /**
- * Injects typical pods with the default templates. Returns a failure if the templates fail for all
- * typical pods, because they would then fail for almost every pod. Warns of other problems.
+ * Injects typical pods with the default templates. Returns a failure if no typical pod can be
+ * injected, or none is usable afterwards, because the same is then true for almost every pod. Warns
+ * of other problems.
  * @param now returns milliseconds since any fixed time
  * @param sample pods of the cluster, one per workload, to use instead; failures are then warnings
  */
@@ -59,6 +61,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const begun = now();
   const { outputs } = injector.templates;
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
+  const unusable: { kind: string; message: string }[] = [];
   const texts = new Map<string, JsonObject>();
   let injected = 0;
   outputs.forget();
@@ -68,15 +71,24 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   for (const { kind, pod, namespace = 'default' } of sample ?? typical) {
     if (now() - begun > timeLimit) break;
     const result = inject(injector, { pod, namespace, path: '/inject' });
-    if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
+    const message = result.outcome === 'injected' ? whyUnusable(pod, result.pod) : undefined;
+    if (message !== undefined) unusable.push({ kind, message });
+    if (result.outcome === 'failed') failed.push({ kind, ...result });
+    else if (message !== undefined) failed.push({ kind, reason: 'InvalidTemplateOutput', message });
     else if (result.outcome === 'injected') injected += 1;
     for (const [text, content] of outputs.all()) texts.set(text, content);
   }
   outputs.forget();
+  const [odd] = unusable;
+  const oddKinds = [...new Set(unusable.map(({ kind }) => kind))].slice(0, mostFindings).join(', ');
+  const share = `${unusable.length} of ${unusable.length + injected} typical pods, such as ${oddKinds},`;
+  const named = odd && { unusable: { message: odd.message, share, isEvery: injected === 0 } };
   const [first] = failed;
   if (first !== undefined && injected === 0 && sample === undefined) {
     const { reason, message } = failed.find((each) => each.reason !== 'TemplateLimit') ?? first;
-    return { failure: { reason, message }, warnings: [] };
+    // A dropped or missing field is often the cause of an unusable pod.
+    const hints = failed.length === unusable.length ? outputWarnings(injector, texts) : [];
+    return { failure: { reason, message: [message, ...hints].join('; ') }, warnings: [], ...named };
   }
   const warnings: string[] = [];
   if (first !== undefined) {
@@ -86,7 +98,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
   }
   if (injected > 0 && sample === undefined) warnings.push(...outputWarnings(injector, texts));
-  return { warnings };
+  return { warnings, ...named };
 }
 
 /** @throws ConfigurationError if the templates failed for every pod that was tried */

@@ -44,7 +44,7 @@ const kinds: readonly Kind[] = [
       'example.com/long': 'a'.repeat(63),
       number: '1e3',
       bool: 'true',
-      'dots.and-dashes_': '0.1_x-y',
+      'dots.and-dashes_x': '0.1_x-y',
     },
   },
 ];

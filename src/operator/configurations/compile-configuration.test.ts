@@ -157,6 +157,12 @@ describe('ConfigurationCompiler', () => {
       message: 'spec.injection.templates: sidecar fails for every pod that was tried: inject:4:29: no field Nmae',
     });
     assert.deepEqual((await compile({ warnings: ['odd'] })).doubts, ['odd']);
+
+    // An upgrade of the operator withdraws nothing.
+    const { hash } = await compile({ warnings: [] });
+    const published = { ...config(1, { templates: { sidecar: template('a') } }), status: { config: { hash } } };
+    const kept = await compilerReading({}, rehearsed({ failure, warnings: ['odd'] })).compile(published, signal);
+    assert.deepEqual(kept.doubts, [failure.message, 'odd']);
   });
 
   it('retries a configuration that was too costly only after a change, even in a new process', async () => {

@@ -102,9 +102,12 @@ export class ConfigurationCompiler {
       const hash = configurationHash(files);
       const injector = await this.#loadUnlessRefused(config, files, hash);
       refuseUseless(injector);
-      refuseUnusable(injector);
+      // What is published stays published, even if an upgraded operator finds more mistakes.
+      const isPublished = config.status?.config?.hash === hash;
+      if (!isPublished) refuseUnusable(injector);
       const { templateNames, warnings, rehearsal } = injector;
-      const doubts = [...warnings, ...(rehearsal?.warnings ?? [])];
+      const failures = isPublished && rehearsal?.failure ? [rehearsal.failure.message] : [];
+      const doubts = [...warnings, ...failures, ...(rehearsal?.warnings ?? [])];
       return { files, hash, templates: templateNames.length, doubts };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
