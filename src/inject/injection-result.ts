@@ -1,5 +1,6 @@
 import type { JsonPatchOperation } from './patch/json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
+import type { InjectedPod } from './rehearsal/typical-pods.ts';
 
 /** The reasons why a pod is not injected, with descriptions. The keys are metric label values. */
 export const skipReasons = {
@@ -57,4 +58,6 @@ export interface Rehearsal {
   readonly unusable?: { readonly message: string; readonly share: string; readonly isEvery: boolean };
   /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];
+  /** The injected pods, if the caller chose the pods. */
+  readonly injected?: readonly InjectedPod[];
 }

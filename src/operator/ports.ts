@@ -1,5 +1,6 @@
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
+import type { Rehearsal } from '../inject/injection-result.ts';
 import type { ReplicaLeases } from './replicas/replica-leases.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
@@ -13,8 +14,8 @@ import type { UsageFigures } from './usage/usage-figures.ts';
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
 
-/** Injects pods with a configuration and returns the failures. Rejects if the trial fails. */
-export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
+/** Injects pods with a configuration. Rejects if the trial fails. */
+export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<Rehearsal>;
 
 /** The state of all replicas, from their Leases. */
 export type ReplicaReports = Omit<ReplicaLeases, 'start' | 'stop'>;

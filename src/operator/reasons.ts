@@ -10,6 +10,8 @@ export const conditions = {
   WebhookReady: 'the webhook names the desired configuration',
   TemplatesDoubtful:
     'bad when True: the published configuration has warnings, for example that it fails for typical pods',
+  PodsNotValidated:
+    'the API server did not say whether injected pods are valid, so the operator relies on its own rules; the message says why',
   InjectionFailing: 'bad when True: pods were refused in the last five minutes; the reason is that of the last refusal',
   Overlap: 'bad when True: an older InjectorConfig or RevisionTag selects the same pods, so nothing is published',
   ForeignOverlap: 'bad when True: an injector outside this operator selects the same pods by the same labels',
@@ -26,19 +28,23 @@ export const conditions = {
 
 /** Reasons of conditions. The type system lets the operator write no other reason. */
 export const conditionReasons = {
-  AllFine: 'TemplatesDoubtful: every pod that was tried was injected',
+  AllFine: 'TemplatesDoubtful: every pod that was tried was injected, and none is known to be invalid',
   CainjectorWrites: 'Conflict, Ready: an annotation makes cert-manager write our `caBundle`; the message names it',
   CertManagerMissing: 'CertificateReady: cert-manager is not installed, so the API server does not serve Certificates',
   CertificateMissing: 'CertificateReady: the Certificate in `certificateRef` does not exist',
   CertificatePending: 'CertificateReady: cert-manager has not issued the certificate; the message quotes its status',
   Compiled: 'TemplatesValid: all templates compile',
   Complete: 'RolloutComplete: all pods get the revision in the spec',
-  ConfigurationInvalid: 'TemplatesValid: the configuration does not compile, or fails for every typical pod',
+  ConfigurationInvalid:
+    'TemplatesValid: the configuration does not compile, or fails for every typical pod, or the API server refuses every typical pod that it injects',
   ConfigurationLost:
     'WebhookReady: the published configuration is missing from all ConfigMaps, and the current one does not compile',
   Confirming: 'CertificateReady: the operator waits until every API server has read the new authority',
   CustomSelection: 'RevisionReady: the InjectorConfig has its own selectors, so a tag cannot point to it',
   Doubtful: 'TemplatesDoubtful: the message lists the warnings',
+  DryRunForbidden: 'PodsNotValidated: the operator may not create pods as dry runs in its namespace',
+  DryRunRefused: 'PodsNotValidated: another component refuses the dry run of a pod',
+  DryRunUnanswered: 'PodsNotValidated: the dry run of a pod got no answer in time, or an error of the API server',
   ForeignFinalizer:
     'RemovalBlocked: a finalizer of another controller blocks a deletion; the message names object and finalizer',
   ForeignManager: 'Conflict: the message names the other field manager',
@@ -114,6 +120,7 @@ export const conditionReasons = {
   TooCostly: 'TemplatesValid: compilation takes too much time or memory; it is retried when the configuration changes',
   TrustMissing: 'CertificateReady: `caBundle`, or the object that `caBundleFrom` names, contains no certificate',
   UnknownRevision: 'RevisionReady: no InjectorConfig of this operator class has this revision',
+  Validated: 'PodsNotValidated: the API server has validated injected pods',
   WaitingForPods: 'RolloutComplete: a step waits for results from pods',
   WaitingForReplicas: 'WebhookReady: at least one live replica does not serve the configuration yet',
 } as const;

@@ -103,6 +103,27 @@ describe('injector diff', () => {
     assert.match(JSON.stringify(workloads[1]?.predicted?.after), /"image":"proxy:2"/);
   });
 
+  it('lets the API server validate changed pods, and counts invalid ones as refused', async () => {
+    const sidecar = `${template('proxy:3')}    volumeMounts: [{name: config, mountPath: /a}]\n`;
+    const spec = { injection: { templates: { sidecar }, values: { cpu: '100m', odd: { missing: {} } } } };
+    const file = write('mount.yaml', JSON.stringify({ ...kindOf, metadata: { name: '1-24' }, spec }));
+    const { code, out } = await diff('-f', file);
+    assert.equal(code, 4);
+    assert.match(
+      out.replaceAll(/\s+/g, ' '),
+      /REFUSED: .* deployment\/web in namespace shop: .*volumeMounts\[0\]\.name: Not found: "config"/,
+    );
+    assert.deepEqual(
+      cluster.memory.dryRunPods.map(({ metadata }) => metadata.namespace),
+      ['injection', 'injection'],
+    );
+    assert.deepEqual(cluster.changes, []);
+    cluster.memory.faults.push(
+      refusal('POST', '/pods', 403, 'pods is forbidden: User "me" cannot create resource "pods"'),
+    );
+    sees(await diff('-f', file), 3, { errors: /not all pods were validated: .* cannot create resource/ });
+  });
+
   it('compares nothing but the pods of --from, -n and --workload', async () => {
     assert.equal((await report('--to', '1-25', '--from', '1-24')).summary.workloads, 1);
     assert.equal((await report('--to', '1-25', '--from', '1-25')).summary.workloads, 0);

@@ -93,7 +93,11 @@ function refuseUnclear({ to, filename, toValues, manifests, fromFile, since, wor
 async function clusterReport(client: ApiClient, options: DiffOptions, terminal: Terminal): Promise<DiffReport> {
   const { from, namespace, workload, pods } = options;
   const change = await changeOf(client, options, terminal);
-  return diffCluster(client, { namespace, workload, from, isDetailed: pods === true, ...change }, terminal);
+  return diffCluster(
+    client,
+    { namespace, workload, from, isDetailed: pods === true, server: client, ...change },
+    terminal,
+  );
 }
 
 /** Returns what comes after the active configurations of a cluster. */

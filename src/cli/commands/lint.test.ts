@@ -5,6 +5,7 @@ import { type RuleName, lintRules } from '../../explain/lint/rules.ts';
 import { lintFiles, type PlacedFinding } from '../lint/lint-files.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { runCommand, sees } from '../testdata/recording-terminal.ts';
+import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 const rules = Object.keys(lintRules) as RuleName[];
@@ -44,6 +45,31 @@ describe('injector lint', () => {
   it('finds nothing in a good configuration', async () => {
     const seen = await runCommand(['lint', write('good.yaml', config())]);
     sees(seen, 0, { out: /^0 errors, 0 warnings, 0 notes in 1 object\n$/ });
+  });
+
+  it('lets an API server validate injected pods only with --server', async () => {
+    const cluster = new RevisionCluster();
+    await cluster.start();
+    const file = write('mount.yaml', config('volumeMounts: [{name: config, mountPath: /a}]'));
+    const lint = (...argv: string[]) => cluster.injector(['lint', file, ...argv]);
+    const refuses =
+      /mount\.yaml:\d+:\d+: error: InjectorConfig example: the API server refuses 11 of 11 injected pods, such as a pod of a Deployment: spec\.containers\[0\]\.volumeMounts\[0\]\.name: Not found: "config" \[invalid-object\]\n/;
+    sees(await lint('--server'), 4, { out: refuses });
+    assert.equal(cluster.memory.dryRunPods[0]?.metadata.namespace, 'default');
+    assert.deepEqual(cluster.changes, []);
+    sees(await lint(), 2, { errors: /--context and --kubeconfig: also use --server/ });
+    const directory = path('served');
+    mkdirSync(directory);
+    write('served/config', 'policy: enabled\ntemplates: {sidecar: "spec: {containers: [{name: a}]}"}\n');
+    write('served/values', '{}');
+    const seen = await cluster.injector(['lint', '--config-dir', directory, '--server', '-n', 'apps']);
+    sees(seen, 4, {
+      out: /served\/config:2:\d+: error: configuration: the API server refuses .*\.image: Required value/,
+    });
+    assert.equal(cluster.memory.dryRunPods.at(-1)?.metadata.namespace, 'apps');
+    cluster.memory.faults.push(refusal('POST', '/pods', 403, 'exceeded quota'));
+    sees(await lint('--server'), 0, { out: /: note: .*did not say whether injected pods are valid.*exceeded quota/ });
+    await cluster.stop();
   });
 
   it('finds only the known problems of our own examples', () => {

@@ -1,32 +1,43 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { lintRules } from '../../explain/lint/rules.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { type ConfigurationOptions, namedConfiguration } from '../injection/named-configuration.ts';
-import { lintDirectory, lintFiles, type LintResult, type PlacedFinding } from '../lint/lint-files.ts';
+import { inOrder, lintDirectory, lintFiles, type LintResult, type PlacedFinding } from '../lint/lint-files.ts';
+import { lintOnServer } from '../lint/lint-server.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { readFiles } from '../read-folder.ts';
 import { outputOption, plural, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
-interface LintOptions extends ConfigurationOptions {
+interface LintOptions extends ConfigurationOptions, ClusterOptions {
+  readonly server?: true;
+  readonly namespace: string;
   readonly output: 'text' | 'json' | 'sarif';
   readonly ignore: readonly string[];
 }
 
-/** `injector lint`: checks the templates and configurations of files, without a cluster. */
+/** `injector lint`: checks templates and configurations of files, without a cluster by default. */
 export function lintCommand(terminal: Terminal): Command {
-  return new Command('lint')
-    .description('check InjectorConfigs, RevisionTags and their templates in files, without a cluster')
+  return clusterCommand('lint', 'check InjectorConfigs, RevisionTags and their templates in files, without a cluster')
     .argument('[file...]', 'YAML files, or folders with such files (- for standard input)')
     .option('--config-dir <directory>', "a directory with Istio's files config, values and mesh, instead of files")
     .option('--ignore <rule...>', 'rules to ignore, for example missing-resources', [])
+    .option('--server', 'also let the API server of a cluster validate injected pods, by dry runs')
+    .option('-n, --namespace <name>', 'with --server: the namespace of the dry runs', 'default')
     .addOption(outputOption(['text', 'json', 'sarif']))
     .action(async (files: string[], options: LintOptions) => {
       const names = Object.keys(lintRules);
       const unknown = options.ignore.find((name) => !names.includes(name));
       if (unknown !== undefined)
         throw new UsageError(`--ignore ${unknown}: no such rule; ${namesThere(unknown, names)}`);
-      const { findings: all, objects } = await lint(terminal, files, options);
+      const { findings: offline, objects, configurations } = await lint(terminal, files, options);
+      if (options.server === undefined && (options.context ?? options.kubeconfig) !== undefined)
+        throw new UsageError('--context and --kubeconfig: also use --server; otherwise no cluster is needed');
+      const online = options.server
+        ? await withCluster(options, (client) => lintOnServer(client, options.namespace, configurations))
+        : [];
+      const all = inOrder([...offline, ...online]);
       const findings = all.filter(({ rule }) => !options.ignore.includes(rule));
       if (options.output === 'json') writeData(terminal, 'json', findings);
       else if (options.output === 'sarif') writeData(terminal, 'json', sarifLog(findings));

@@ -1,14 +1,18 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { isTemporary } from '../../inject/rehearsal/dry-run.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { configMaps, nodes } from '../../operator/cluster-view.ts';
+import { dryRunPods } from '../../operator/configurations/dry-run-pods.ts';
 import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy-config-resources.ts';
 import {
   type ConfigurationReference,
@@ -21,7 +25,7 @@ import { referencedTexts } from '../check/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
-import { compareWorkload, type DiffFacts, type InjectorPair } from './compare.ts';
+import { compareWorkload, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
 import { type DiffReport, makeReport, type WorkloadDiff } from './diff-report.ts';
 import { type DiffWorkload, readWorkloads } from './read-workloads.ts';
 
@@ -38,6 +42,8 @@ export interface ClusterDiff {
   readonly tag?: string | undefined;
   /** Whether the report contains the predicted pods. */
   readonly isDetailed?: boolean;
+  /** The client for dry runs, by which the API server validates changed pods; absent to skip. */
+  readonly server?: Pick<ApiClient, 'create'>;
   /** What comes after, in words. */
   readonly to: string;
   /** Returns the configuration that follows an active one; undefined if none does. */
@@ -105,11 +111,49 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
     injectorOf: (entry) => injectors.get(entry),
   };
-  const diffs = compareAll(chosen(workloads, request.workload), diffFacts, terminal);
+  const compared = chosen(workloads, request.workload);
+  const diffs = compareAll(compared, diffFacts, terminal);
+  await validateDiffs(request.server, targetOf(facts, '', '').namespace, diffs, compared, diffFacts, remarks);
   for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
   const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
   const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);
   return makeReport(from, request.to, diffs, remarks, notCompared);
+}
+
+/** The maximum number of workloads whose new pods the API server validates. */
+const mostValidated = 20;
+
+/**
+ * Lets the API server validate changed pods, by dry runs in the operator's namespace, which all our
+ * webhooks exclude. Replaces the diffs of workloads whose pods are invalid only after the change.
+ * @param remarks receives the reason why pods were not validated
+ */
+async function validateDiffs(
+  server: ClusterDiff['server'],
+  namespace: string | undefined,
+  diffs: WorkloadDiff[],
+  workloads: readonly DiffWorkload[],
+  facts: DiffFacts,
+  remarks: string[],
+): Promise<void> {
+  if (server === undefined || namespace === undefined) return;
+  const changed = [...diffs.entries()].filter(([, { changes }]) => changes.length > 0).slice(0, mostValidated);
+  let problem: string | undefined;
+  for (const [index, diff] of changed) {
+    const named = [diff.kind, diff.namespace, diff.name].join();
+    const workload = workloads.find(({ kind, namespace: own, name }) => [kind, own, name].join() === named);
+    const { before, after } = (workload && compareWorkload(workload, { ...facts, isDetailed: true }))?.predicted ?? {};
+    if (!isJsonObject(before) || !isJsonObject(after)) continue;
+    const pod = { kind: `${diff.kind} ${diff.namespace}/${diff.name}`, pod: after, original: before };
+    const { isRefused, invalid, unjudged } = await dryRunPods(server, { namespace, injectKey: istioKeys.inject }, [
+      pod,
+    ]);
+    const refusal = { ...diff.after, outcome: 'Refused', reason: 'Invalid', message: invalid.join('; ') } as const;
+    if (isRefused) diffs[index] = { ...diff, after: refusal, changes: [], resources: noSums };
+    problem ??= unjudged?.message;
+    if (isTemporary(unjudged?.reason)) break;
+  }
+  if (problem !== undefined) remarks.push(`not all pods were validated: ${problem}`);
 }
 
 /** Compares workloads, and says on the terminal how far it is. */

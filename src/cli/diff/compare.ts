@@ -81,7 +81,7 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   };
 }
 
-const noSums = { before: noResources, after: noResources };
+export const noSums = { before: noResources, after: noResources };
 
 /** How to predict the pods of a workload, and what is known about their origin. */
 interface WorkloadOrigin extends Pick<WorkloadDiff, 'changedByOthers' | 'notes' | 'isEstimated'> {

@@ -50,35 +50,45 @@ interface SourceObject {
   readonly path: SourcePath;
 }
 
+/** A configuration that was checked. */
+export interface LintedConfiguration {
+  readonly files: ConfigurationFiles;
+  /** Adds the place to a finding in the configuration. */
+  readonly placed: (finding: LintFinding) => PlacedFinding;
+}
+
 /** The result of checking files. */
 export interface LintResult {
   readonly findings: readonly PlacedFinding[];
   /** The number of InjectorConfigs and RevisionTags in the files. */
   readonly objects: number;
+  readonly configurations: readonly LintedConfiguration[];
 }
 
 /** Checks the InjectorConfigs and RevisionTags of files. ConfigMaps supply the referenced texts. */
 export function lintFiles(files: readonly NamedText[]): LintResult {
   const findings: PlacedFinding[] = [];
+  const configurations: LintedConfiguration[] = [];
   const sources = files.flatMap((file) => readObjects(file, findings));
-  lintObjects(sources, findings);
+  lintObjects(sources, findings, configurations);
   const ours = sources.filter(({ object: { kind } }) => kind === injectorConfigKind || kind === revisionTagKind);
-  return { findings: inOrder(findings), objects: ours.length };
+  return { findings: inOrder(findings), objects: ours.length, configurations };
 }
 
 /** Checks a configuration in Istio's format. @param directory contains `config` and other files */
 export function lintDirectory(files: ConfigurationFiles, directory: string): LintResult {
   const file = `${directory}/config`;
   const places = SourcePlaces.of(files.config, SourcePlaces.inFile(file, files.config));
-  const findings = lintConfiguration(files).map((finding) => ({
+  const placed = (finding: LintFinding): PlacedFinding => ({
     ...placeInConfig(places, finding),
     ...described('configuration', finding),
-  }));
-  return { findings: inOrder(findings), objects: 1 };
+  });
+  const findings = lintConfiguration(files).map(placed);
+  return { findings: inOrder(findings), objects: 1, configurations: [{ files, placed }] };
 }
 
 /** Sorts findings by file and place, and removes equal ones. */
-function inOrder(findings: readonly PlacedFinding[]): PlacedFinding[] {
+export function inOrder(findings: readonly PlacedFinding[]): PlacedFinding[] {
   const unique = [...new Map(findings.map((each) => [JSON.stringify(each), each])).values()];
   return unique.sort(
     (one, other) =>
@@ -149,7 +159,11 @@ function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): Sour
 }
 
 /** Checks the objects of all files together. */
-function lintObjects(sources: readonly SourceObject[], findings: PlacedFinding[]): void {
+function lintObjects(
+  sources: readonly SourceObject[],
+  findings: PlacedFinding[],
+  configurations: LintedConfiguration[],
+): void {
   const configSources = new Map<InjectorConfig, SourceObject>();
   const tagSources = new Map<RevisionTag, SourceObject>();
   for (const source of sources) {
@@ -204,8 +218,13 @@ function lintObjects(sources: readonly SourceObject[], findings: PlacedFinding[]
     }
     if (missing.length > 0) return;
     try {
-      for (const finding of lintConfiguration(configurationFiles(config, texts)))
-        findings.push({ ...placeOf(config, source, finding), ...described(source.named, finding) });
+      const files = configurationFiles(config, texts);
+      const placed = (finding: LintFinding): PlacedFinding => ({
+        ...placeOf(config, source, finding),
+        ...described(source.named, finding),
+      });
+      configurations.push({ files, placed });
+      findings.push(...lintConfiguration(files).map(placed));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       add(source, { rule: 'invalid-object', message: error.message, field: error.field });

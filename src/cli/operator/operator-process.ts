@@ -43,7 +43,7 @@ export async function startOperator(
   const trials = new ConfigurationTrials({ log: logger, clock: monotonic, observer: trialMetrics(registry) });
   const loader = new ConfigurationLoader({ clock: monotonic, trials, collect: youngCollector() });
   const load: LoadConfiguration = (files) => loader.load(files);
-  const rehearse: RehearsePods = async (files, pods) => (await trials.try(files, pods)).rehearsal?.warnings ?? [];
+  const rehearse: RehearsePods = async (files, pods) => (await trials.try(files, pods)).rehearsal ?? { warnings: [] };
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry, load);
   const controlling =
     role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, { load, rehearse });

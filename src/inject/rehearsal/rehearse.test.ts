@@ -4,7 +4,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { refuseUnusable, rehearse, unknownPodFields } from './rehearse.ts';
-import { typicalPod, typicalPodKinds } from './typical-pods.ts';
+import { typicalPod, typicalPods } from './typical-pods.ts';
 
 interface Options {
   readonly template?: string;
@@ -154,12 +154,14 @@ describe('rehearse', () => {
     assert.match(warnings.join(), warning);
     assert.ok(warnings.join().length < 1500, 'the warning is too long');
     const fine = injectorWith({ template: containers('image: a') });
-    for (const { kind, pod } of Array.from({ length: typicalPodKinds }, (_, index) => typicalPod('i', index))) {
+    for (const { kind, pod } of typicalPods('i')) {
       const injected = inject(fine, { pod, namespace: 'default' });
       assert.ok(injected.outcome === 'injected');
+      const again = { kind, namespace: 'default', pod: injected.pod, original: injected.pod };
+      const sample = [{ kind, pod: injected.pod }];
       assert.deepEqual(
-        rehearse(fine, () => 0, [{ kind, pod: injected.pod }]),
-        { warnings: [] },
+        rehearse(fine, () => 0, sample),
+        { warnings: [], injected: [again] },
       );
     }
   });
@@ -174,12 +176,13 @@ describe('rehearse', () => {
 
 describe('typicalPod', () => {
   it('returns pods of all kinds, with known fields only', () => {
-    const pods = Array.from({ length: 3 * typicalPodKinds }, (_, index) => typicalPod('inject', index));
+    const kinds = typicalPods('inject').length;
+    const pods = Array.from({ length: 3 * kinds }, (_, index) => typicalPod('inject', index));
     for (const { kind, pod } of pods) {
       assert.deepEqual(unknownPodFields(pod, 5), [], kind);
       normalisePod(pod);
     }
-    assert.equal(new Set(pods.map(({ kind }) => kind)).size, typicalPodKinds);
+    assert.equal(new Set(pods.map(({ kind }) => kind)).size, kinds);
     assert.equal(new Set(pods.map(({ pod }) => JSON.stringify(pod))).size, pods.length);
   });
 });

@@ -5,7 +5,7 @@ import type { Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
-import { typicalPod, typicalPodKinds, type TypicalPod } from './typical-pods.ts';
+import { type InjectedPod, typicalPods, type TypicalPod } from './typical-pods.ts';
 import { whyUnusable } from './unusable-pod.ts';
 import type { PodStructType, ValueType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
@@ -55,7 +55,8 @@ const longestMessage = 1000;
  * injected, or none is usable afterwards, because the same is then true for almost every pod. Warns
  * of other problems.
  * @param now returns milliseconds since any fixed time
- * @param sample pods of the cluster, one per workload, to use instead; failures are then warnings
+ * @param sample pods to use instead, such as pods of the cluster; failures are then warnings, and
+ * the result contains the injected pods
  */
 export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();
@@ -63,28 +64,25 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
   const unusable: { kind: string; message: string }[] = [];
   const texts = new Map<string, JsonObject>();
-  let injected = 0;
+  const injected: InjectedPod[] = [];
   outputs.forget();
-  const typical = Array.from({ length: typicalPodKinds }, (_, index) =>
-    typicalPod(injector.settings.keys.inject, index),
-  );
-  for (const { kind, pod, namespace = 'default' } of sample ?? typical) {
+  for (const { kind, pod, namespace = 'default' } of sample ?? typicalPods(injector.settings.keys.inject)) {
     if (now() - begun > timeLimit) break;
     const result = inject(injector, { pod, namespace, path: '/inject' });
     const message = result.outcome === 'injected' ? whyUnusable(pod, result.pod) : undefined;
     if (message !== undefined) unusable.push({ kind, message });
-    if (result.outcome === 'failed') failed.push({ kind, ...result });
+    if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
     else if (message !== undefined) failed.push({ kind, reason: 'InvalidTemplateOutput', message });
-    else if (result.outcome === 'injected') injected += 1;
+    else if (result.outcome === 'injected') injected.push({ kind, namespace, pod: result.pod, original: pod });
     for (const [text, content] of outputs.all()) texts.set(text, content);
   }
   outputs.forget();
   const [odd] = unusable;
   const oddKinds = [...new Set(unusable.map(({ kind }) => kind))].slice(0, mostFindings).join(', ');
-  const share = `${unusable.length} of ${unusable.length + injected} typical pods, such as ${oddKinds},`;
-  const named = odd && { unusable: { message: odd.message, share, isEvery: injected === 0 } };
+  const share = `${unusable.length} of ${unusable.length + injected.length} typical pods, such as ${oddKinds},`;
+  const named = odd && { unusable: { message: odd.message, share, isEvery: injected.length === 0 } };
   const [first] = failed;
-  if (first !== undefined && injected === 0 && sample === undefined) {
+  if (first !== undefined && injected.length === 0 && sample === undefined) {
     const { reason, message } = failed.find((each) => each.reason !== 'TemplateLimit') ?? first;
     // A dropped or missing field is often the cause of an unusable pod.
     const hints = failed.length === unusable.length ? outputWarnings(injector, texts) : [];
@@ -92,13 +90,13 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   }
   const warnings: string[] = [];
   if (first !== undefined) {
-    const count = `${failed.length} of ${failed.length + injected}`;
+    const count = `${failed.length} of ${failed.length + injected.length}`;
     const kinds = failed.slice(0, mostFindings).map(({ kind }) => kind);
     const message = first.message.slice(0, longestMessage);
     warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
   }
-  if (injected > 0 && sample === undefined) warnings.push(...outputWarnings(injector, texts));
-  return { warnings, ...named };
+  if (injected.length > 0 && sample === undefined) warnings.push(...outputWarnings(injector, texts));
+  return { warnings, ...named, ...(sample && { injected }) };
 }
 
 /** @throws ConfigurationError if the templates failed for every pod that was tried */

@@ -49,14 +49,22 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The number of kinds. The indexes below this number give one pod of each kind. */
-export const typicalPodKinds = kinds.length;
-
 /** A pod as the API server sends it, with a description. */
 export interface TypicalPod {
   readonly kind: string;
   readonly namespace?: string;
   readonly pod: JsonObject;
+}
+
+/** A pod after injection. */
+export interface InjectedPod extends TypicalPod {
+  /** The pod without the changes of the templates. */
+  readonly original: JsonObject;
+}
+
+/** Returns a typical pod of each kind. @param injectKey the label that requests injection */
+export function typicalPods(injectKey: string): TypicalPod[] {
+  return kinds.map((_, index) => typicalPod(injectKey, index));
 }
 
 /**

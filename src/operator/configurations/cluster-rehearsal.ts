@@ -1,24 +1,34 @@
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
-import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { type DryRunPlace, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { type TypicalPod, typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { pods } from '../cluster-view.ts';
 import type { PassContext, PassMemory, RevisionPass } from '../controller/pass-context.ts';
-import { type Finding, no, yes } from '../controller/revision-status.ts';
+import { type Finding, no, type RevisionFindings, yes } from '../controller/revision-status.ts';
 import type { RehearsePods } from '../ports.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
+import { dryRunPods } from './dry-run-pods.ts';
 
 export interface RehearsalMemory {
-  /** The configuration that was tried last, and its warnings; absent until pods were tried. */
-  tried?: { readonly compiled: CompiledConfiguration; readonly doubts?: readonly string[] };
+  /** The configuration that was tried last, and the result; absent until pods were tried. */
+  tried?: { readonly compiled: CompiledConfiguration; readonly result?: TrialResult };
 }
 
-export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | 'logger'> {
+/** The result of trying a published configuration. */
+interface TrialResult {
+  readonly doubts: readonly string[];
+  readonly verdicts: readonly PodsVerdict[];
+}
+
+export interface ClusterRehearsalOptions extends Pick<PassContext, 'settings' | 'targets' | 'logger'> {
   readonly usage: Pick<ClusterUsage, 'podsOf'>;
   readonly memory: PassMemory<RehearsalMemory>;
-  readonly client: Pick<ApiClient, 'list'>;
+  readonly client: Pick<ApiClient, 'list' | 'create'>;
   readonly rehearse: RehearsePods;
   /** Queues a pass over an InjectorConfig. */
   readonly wake: (name: string) => void;
@@ -26,12 +36,18 @@ export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | '
 
 /** The maximum number of pods to try, one per workload. Each pod costs one request. */
 const maximumPods = 10;
+/**
+ * The maximum number of these pods to create as dry runs. With the 11 typical pods, and one request
+ * more for each of the two groups, an edit costs at most 20 dry runs.
+ */
+const maximumDryRuns = 7;
 /** The maximum size of a pod, in characters of JSON. Larger pods are skipped. */
 const maximumPodLength = 65_536;
 
 /**
- * Tries each configuration once with pods from the cluster, right after its publication. The result
- * only sets a condition, since authors of pods must not be able to block a publication.
+ * Tries each configuration with typical pods before its publication, and once with pods of the
+ * cluster right after it. The second trial only sets conditions, since authors of pods must not be
+ * able to block a publication.
  */
 export class ClusterRehearsal {
   readonly #options: ClusterRehearsalOptions;
@@ -40,19 +56,49 @@ export class ClusterRehearsal {
     this.#options = options;
   }
 
-  /** Returns TemplatesDoubtful, or undefined to leave it unchanged until pods were tried. */
-  finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
-    const isPublished = pass.config.status?.config?.hash === compiled.hash;
-    const { tried } = this.#options.memory.read(pass.config.metadata.name);
+  /** Returns what the API server says about the typical pods that a configuration injects. */
+  async judge(config: InjectorConfig, files: ConfigurationFiles, signal: AbortSignal): Promise<PodsVerdict> {
+    const { rehearse, client } = this.#options;
+    try {
+      const { injected = [] } = await rehearse(files, typicalPods(config.spec.webhook.keys.inject));
+      return await dryRunPods(client, this.#placeOf(config), injected, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `typical pods could not be tried: ${String(error)}`;
+      return { invalid: [], isRefused: false, unjudged: { reason: 'DryRunUnanswered', message } };
+    }
+  }
+
+  /**
+   * Returns TemplatesDoubtful and PodsNotValidated. Leaves both unchanged until pods were tried,
+   * and if an earlier leader has tried the configuration, because the result would be the same.
+   */
+  findings(pass: RevisionPass, compiled: CompiledConfiguration): RevisionFindings {
+    const { name } = pass.config.metadata;
+    const published = pass.config.status?.config;
+    const isPublished = published?.hash === compiled.hash;
+    const { tried } = this.#options.memory.read(name);
     const last = tried?.compiled === compiled ? tried : undefined;
-    const sample = isPublished && last === undefined ? this.#sample(pass) : undefined;
+    const isDue = isPublished && last === undefined && published.tried !== compiled.hash;
+    const sample = isDue ? this.#sample(pass) : undefined;
     if (sample !== undefined && sample.length > 0) void this.#try(pass, compiled, sample);
-    const found = sample?.length === 0 ? [] : last?.doubts;
-    if (isPublished && found === undefined) return undefined;
-    const doubts = [...compiled.doubts, ...(found ?? [])];
-    return doubts.length === 0
-      ? no('AllFine', 'every pod that was tried was injected')
-      : yes('Doubtful', doubts.join('; '));
+    const typical = compiled.verdict === undefined ? [] : [compiled.verdict];
+    // While nothing uses the configuration, only typical pods can be tried.
+    const isUnused = sample?.length === 0 && typical.length > 0;
+    if (isPublished && !isUnused && last?.result === undefined) return {};
+    const { doubts: found, verdicts } = last?.result ?? { doubts: [], verdicts: typical };
+    const doubts = [...compiled.doubts, ...found];
+    const isFinal = last?.result !== undefined && !verdicts.some(({ unjudged }) => isTemporary(unjudged?.reason));
+    return {
+      TemplatesDoubtful: doubts.length === 0 ? no('AllFine', fine) : yes('Doubtful', doubts.join('; ')),
+      PodsNotValidated: validation(verdicts),
+      ...(isFinal && { triedHash: compiled.hash }),
+    };
+  }
+
+  /** Returns our own namespace, which all our webhooks exclude. */
+  #placeOf({ spec }: InjectorConfig): DryRunPlace {
+    return { namespace: this.#options.settings.context.namespace, injectKey: spec.webhook.keys.inject };
   }
 
   /** Returns one pod per workload that uses the InjectorConfig or one of its tags. */
@@ -70,14 +116,20 @@ export class ClusterRehearsal {
   }
 
   async #try({ config, signal }: RevisionPass, compiled: CompiledConfiguration, sample: PodRecord[]): Promise<void> {
-    const { rehearse, wake, logger, memory } = this.#options;
+    const { rehearse, wake, logger, memory, client } = this.#options;
     const { name } = config.metadata;
     const record = memory.of(name);
     record.tried = { compiled };
     try {
       const read = await Promise.all(sample.map((pod) => this.#read(pod, signal)));
-      const doubts = await rehearse(compiled.files, read.flat());
-      if (record.tried.compiled === compiled) record.tried = { compiled, doubts };
+      const { warnings, injected = [] } = await rehearse(compiled.files, read.flat());
+      // A process that has not published the configuration has not tried typical pods, either.
+      const typical = compiled.verdict ?? (await this.judge(config, compiled.files, signal));
+      const chosen = injected.slice(0, maximumDryRuns);
+      const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
+      const doubts = [...warnings, ...(compiled.verdict === undefined ? typical.invalid : []), ...verdict.invalid];
+      if (record.tried.compiled === compiled)
+        record.tried = { compiled, result: { doubts, verdicts: [typical, verdict] } };
       wake(name);
     } catch (error) {
       const fields = { injectorConfig: name, error: String(error) };
@@ -96,4 +148,15 @@ export class ClusterRehearsal {
       return isLarge ? [] : [{ kind: `${kind} ${namespace}/${workload}`, namespace, pod }];
     });
   }
+}
+
+const fine = 'every pod that was tried was injected, and none is known to be invalid';
+
+/** Returns condition PodsNotValidated. */
+function validation(verdicts: readonly PodsVerdict[]): Finding {
+  const unjudged = verdicts.find((verdict) => verdict.unjudged !== undefined)?.unjudged;
+  if (unjudged === undefined) return no('Validated', 'the API server has validated injected pods');
+  const { reason, message } = unjudged;
+  const advice = reason === 'DryRunForbidden' ? '; to grant this right, set operator.dryRunPods of the chart' : '';
+  return yes(reason, `${message}${advice}`);
 }

@@ -33,7 +33,8 @@ function compilerReading(
   const client = { list: <T>() => Promise.resolve(page as ListPage<T>) };
   const nothing = (): void => undefined;
   const referred = new FollowedObjects({ client, follow: nothing, onChange: nothing });
-  return new ConfigurationCompiler(referred, load, memory);
+  const judge = () => Promise.resolve({ invalid: [], isRefused: false });
+  return new ConfigurationCompiler(referred, load, memory, judge);
 }
 
 describe('ConfigurationCompiler', () => {

@@ -4,6 +4,7 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
+import type { PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
@@ -24,8 +25,10 @@ export interface CompiledConfiguration {
   readonly files: ConfigurationFiles;
   readonly hash: string;
   readonly templates: number;
-  /** Warnings from the compilation and from the injection of typical pods. */
+  /** Warnings from the compilation and from typical pods. */
   readonly doubts: readonly string[];
+  /** What the API server says about typical pods; absent if it is already published. */
+  readonly verdict?: PodsVerdict;
 }
 
 /** Reports a configuration that is too costly to load. The hash in the status prevents retries. */
@@ -45,16 +48,30 @@ export interface CompilerMemory {
   compiled?: { readonly input: string; readonly outcome: CompiledConfiguration | ConfigurationError };
 }
 
+/** Returns what the API server says about typical pods that a configuration injects. */
+type JudgeTypicalPods = (
+  config: InjectorConfig,
+  files: ConfigurationFiles,
+  signal: AbortSignal,
+) => Promise<PodsVerdict>;
+
 /** Compiles the configurations of InjectorConfigs. Keeps each result until the input changes. */
 export class ConfigurationCompiler {
   readonly #followed: FollowedObjects;
   readonly #load: LoadConfiguration;
   readonly #memory: PassMemory<CompilerMemory>;
+  readonly #judge: JudgeTypicalPods;
 
-  constructor(followed: FollowedObjects, load: LoadConfiguration, memory: PassMemory<CompilerMemory>) {
+  constructor(
+    followed: FollowedObjects,
+    load: LoadConfiguration,
+    memory: PassMemory<CompilerMemory>,
+    judge: JudgeTypicalPods,
+  ) {
     this.#followed = followed;
     this.#load = load;
     this.#memory = memory;
+    this.#judge = judge;
   }
 
   /**
@@ -68,7 +85,8 @@ export class ConfigurationCompiler {
     const texts = await this.#read(config, references, signal);
     const input = JSON.stringify([uid, generation, texts]);
     const last = this.#memory.read(name).compiled;
-    const outcome = last?.input === input ? last.outcome : await this.#compileOrRefuse(config, references, texts);
+    const outcome =
+      last?.input === input ? last.outcome : await this.#compileOrRefuse(config, references, texts, signal);
     this.#memory.of(name).compiled = { input, outcome };
     if (outcome instanceof ConfigurationError) throw outcome;
     return outcome;
@@ -93,6 +111,7 @@ export class ConfigurationCompiler {
     config: InjectorConfig,
     references: ConfigurationReferences,
     texts: ReferencedTexts,
+    signal: AbortSignal,
   ): Promise<CompiledConfiguration | ConfigurationError> {
     const mistake = mistakeIn(config);
     if (mistake !== undefined) return mistake;
@@ -102,13 +121,15 @@ export class ConfigurationCompiler {
       const hash = configurationHash(files);
       const injector = await this.#loadUnlessRefused(config, files, hash);
       refuseUseless(injector);
-      // What is published stays published, even if an upgraded operator finds more mistakes.
+      // What is published stays, whatever a newer operator or API server says about it.
       const isPublished = config.status?.config?.hash === hash;
       if (!isPublished) refuseUnusable(injector);
       const { templateNames, warnings, rehearsal } = injector;
       const failures = isPublished && rehearsal?.failure ? [rehearsal.failure.message] : [];
-      const doubts = [...warnings, ...failures, ...(rehearsal?.warnings ?? [])];
-      return { files, hash, templates: templateNames.length, doubts };
+      const verdict = isPublished ? undefined : await this.#judge(config, files, signal);
+      refuseInvalid(verdict);
+      const doubts = [...warnings, ...failures, ...(rehearsal?.warnings ?? []), ...(verdict?.invalid ?? [])];
+      return { files, hash, templates: templateNames.length, doubts, ...(verdict && { verdict }) };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       return placed(error, config, references);
@@ -164,6 +185,12 @@ function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): 
   const have = templateNames.length === 0 ? 'it is empty' : `it has ${templateNames.join(', ')}`;
   const message = `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`;
   throw new ConfigurationError('config.defaultTemplates', message);
+}
+
+/** @throws ConfigurationError if the API server refuses every typical pod */
+function refuseInvalid(verdict: PodsVerdict | undefined): void {
+  if (verdict?.isRefused !== true) return;
+  throw new ConfigurationError('config.templates', `config.templates: ${verdict.invalid.join('; ')}`);
 }
 
 function refuseOversize(files: ConfigurationFiles): void {

@@ -122,12 +122,13 @@ export function createReconcilers(parts: ReconcilerParts) {
   const configurations = new StoredConfigurations(shared);
   const followed = new FollowedObjects({ client, follow: parts.followObject, onChange: wake });
   const providers = createProviders({ ...shared, followed });
+  const rehearsal = new ClusterRehearsal({ ...shared, usage });
   const revisions = new RevisionReconciler({
     ...shared,
     providers,
     servingRole,
-    compiler: new ConfigurationCompiler(followed, load, memory),
-    rehearsal: new ClusterRehearsal({ ...shared, usage }),
+    compiler: new ConfigurationCompiler(followed, load, memory, (...typical) => rehearsal.judge(...typical)),
+    rehearsal,
     configurations,
     holds,
     webhookMemory,

@@ -182,8 +182,8 @@ async function compile(
     const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
     refusals.report(object, 'Configuration');
     const TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
-    const TemplatesDoubtful = rehearsal.finding(pass, compiled);
-    return { compiled, findings: { TemplatesValid, TemplatesDoubtful, refusedHash: undefined } };
+    const findings = { TemplatesValid, ...rehearsal.findings(pass, compiled), refusedHash: undefined };
+    return { compiled, findings };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const TemplatesValid = no(reasonOf(error), error.message);

@@ -80,7 +80,8 @@ describe('restarts that cannot be written', () => {
       answer: (response) => {
         response.destroy();
       },
-      times: 1,
+      // On a connection that was used before, the client sends the same request once more.
+      times: 2,
     });
     await fixture.passUntil(() => fixture.restarted('web') !== undefined);
     const written = fixture.restarted('web');

@@ -5,6 +5,7 @@ import { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
 import { applyFields, updateFields, type Writer } from './field-managers.ts';
+import { podErrors } from './pod-validation.ts';
 import { pick, storedKind, storedObject, tidied, withGeneration } from './stored-kinds.ts';
 
 interface Target {
@@ -48,6 +49,10 @@ export class MemoryCluster {
   readonly server: FakeApiServer;
   readonly writes: string[] = [];
   readonly faults: Fault[] = [];
+  /** The pods that clients have created as dry runs, in order. */
+  readonly dryRunPods: KubernetesObject[] = [];
+  /** Changes a pod of a dry run, as another webhook does. */
+  changesPod: (pod: KubernetesObject) => void = () => undefined;
   /** Whether reachability checks and checks of policies succeed. */
   answersProbes = true;
   /** Returns the delay of a write, in milliseconds. */
@@ -189,7 +194,9 @@ export class MemoryCluster {
     }
     const { plural, subresource } = target;
     const name = target.name ?? body.metadata.name ?? '';
-    if (plural !== 'leases' && plural !== 'events') {
+    const isPodDryRun = plural === 'pods' && request.method === 'POST' && request.query.get('dryRun') === 'All';
+    if (isPodDryRun) this.dryRunPods.push(copyOf(body));
+    else if (plural !== 'leases' && plural !== 'events') {
       this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
     }
     if (request.query.get('dryRun') === 'All' && name.startsWith('sidecar-injector-probe-')) {
@@ -206,6 +213,8 @@ export class MemoryCluster {
       return;
     }
     try {
+      if (isPodDryRun) this.changesPod(body);
+      if (isPodDryRun) refuseInvalidPod(body);
       json(response, ...this.#perform(request, { ...target, name }, body));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -273,6 +282,15 @@ export class MemoryCluster {
     for (const watcher of this.#watchers) send(watcher, change);
     this.changed();
   }
+}
+
+/** @throws ApiError 422 with the fields of an invalid pod */
+function refuseInvalidPod(pod: KubernetesObject): void {
+  const causes = podErrors(pod);
+  if (causes.length === 0) return;
+  const list = causes.map(({ field, message }) => `${field}: ${message}`).join(', ');
+  const { name = `${String(pod.metadata.generateName)}x7k2p` } = pod.metadata;
+  throw new ApiError({ code: 422, reason: 'Invalid', message: `Pod "${name}" is invalid: ${list}`, causes });
 }
 
 /** Sends a change to a watcher: as a deletion if the object no longer matches the selectors. */

@@ -43,7 +43,7 @@ export const nextKeyPair = pooledKeys();
 /** Loads a configuration in one step, as a process that serves no admission requests does. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
-export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
+export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods);
 
 /** Replica reports that a test sets. */
 export class ScriptedReports implements ReplicaReports {
@@ -209,7 +209,8 @@ export class OperatorFixture {
     client.request = async (method, path, options) => {
       process.signal.throwIfAborted();
       const { plural, namespace, subresource, ...target } = parsePath(path);
-      if (method === 'GET' || uncounted.includes(plural)) return send(method, path, options);
+      const isPodDryRun = plural === 'pods' && options?.query?.['dryRun'] !== undefined;
+      if (method === 'GET' || uncounted.includes(plural) || isPodDryRun) return send(method, path, options);
       const { body = '{}' } = options ?? {};
       const object = JSON.parse(body) as KubernetesObject;
       const name = target.name ?? object.metadata.name ?? '';
