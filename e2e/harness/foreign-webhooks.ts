@@ -15,8 +15,8 @@ export interface ForeignWebhook {
   readonly name: string;
   /** The labels of the namespaces whose pods it changes. */
   readonly namespaceLabels: Readonly<Record<string, string>>;
-  /** Returns the JSON patch for a new pod. */
-  readonly patch: (pod: Pod) => object[];
+  /** Returns the JSON patch for a new pod, or why it refuses the pod. */
+  readonly patch: (pod: Pod) => object[] | string;
 }
 
 interface Review {
@@ -35,8 +35,12 @@ export async function startForeignWebhooks(
     const webhook = webhooks.find(({ name }) => request.url?.startsWith(`/${name}`));
     void json(request).then((review) => {
       const { uid, object } = (review as Review).request;
-      const patch = Buffer.from(JSON.stringify(webhook?.patch(object) ?? [])).toString('base64');
-      const answer = { uid, allowed: true, patchType: 'JSONPatch', patch };
+      const result = webhook?.patch(object) ?? [];
+      const patch = Buffer.from(JSON.stringify(result)).toString('base64');
+      const answer =
+        typeof result === 'string'
+          ? { uid, allowed: false, status: { message: result } }
+          : { uid, allowed: true, patchType: 'JSONPatch', patch };
       response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }));
     });
   });

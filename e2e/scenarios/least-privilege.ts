@@ -17,6 +17,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { validatingWebhooks, webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { createAll, nameOf, workload } from '../harness/workload-kinds.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
+import { barePod } from '../harness/workloads.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
 export const leastPrivilege: Scenario = {
@@ -121,6 +122,7 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
   const kinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
   const objects = kinds.map((kind) => workload(kind, namespace, kind.toLowerCase()));
   await createAll(context, objects);
+  await createRefused(context);
   const areWholeBy = (maker: string) => () => objects.every((each) => observer.isWholeBy(nameOf(each), maker));
   await waitFor('a workload of each kind to be ready', areWholeBy('walked-old'));
   const restart = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 0 };
@@ -129,6 +131,18 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
   await removeTag(client, tag);
   await deleteForced(client, old);
   await deleteForced(client, next);
+}
+
+/** Creates an object of each kind whose pods are refused (Pod Security). The restarts read them. */
+async function createRefused(context: ScenarioContext): Promise<void> {
+  const labels = { 'istio.io/rev': tag, 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const namespace = await context.namespace('refused', labels);
+  const objects = (['Deployment', 'StatefulSet', 'DaemonSet'] as const).map((kind) =>
+    workload(kind, namespace, 'refused'),
+  );
+  const job = objectOf('batch/v1', 'Job', 'refused', namespace);
+  const spec = { ...barePod(namespace, 'refused').spec, restartPolicy: 'Never' };
+  await createAll(context, [...objects, { ...job, spec: { template: { spec } } }]);
 }
 
 /** The operator's minimum pause between repairs of an object, with a margin, in milliseconds. */

@@ -1,9 +1,10 @@
 import { type CanaryStep, type CanaryStrategy, untilResumed } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
-import { type Evidence, evidenceWithout, podEvidence, shadowEvidence, withReport } from './evidence.ts';
+import { type Evidence, evidenceWithout, podEvidence, shadowEvidence, withRefusals, withReport } from './evidence.ts';
 import { earlierFailures, earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import { type Hold, holdOf, isIncomplete } from './hold.ts';
 import type { Moment } from './observation.ts';
+import { refusalFault, refusedShares } from './refusals.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
 import { durationMilliseconds } from '../api/duration.ts';
@@ -31,14 +32,16 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
   const time = now.getTime();
   const judgement = judgementOf(state, strategy, now);
   const earlier = earlierFailures(observed.pods.canary, judgement);
-  const fault = faultOf(state, strategy, earlier.length);
+  const shares = refusedShares(state, observed, time);
+  const fault = faultOf(state, strategy, earlier.length) ?? refusalFault(shares, strategy.analysis);
   if (fault !== undefined)
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const failure = nextFailure(observed.pods.canary, judgement);
   if (editHold !== undefined) return waiting(state, editHold, failure);
-  const found = state.shadow
+  const awaited = state.shadow
     ? shadowEvidence(state, strategy)
     : podEvidence(state, observed, judgement, isIncomplete(state, moment));
+  const found = withRefusals(awaited, shares.canary.refused);
   const evidence = faultOf(state, strategy) === undefined ? found : evidenceWithout(earlier, state);
   if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);

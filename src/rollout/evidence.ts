@@ -1,7 +1,8 @@
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPhase } from '../api/revision-tag/revision-tag.ts';
 import { evidenceAt, type Judgement } from './health.ts';
-import type { ObservedPod, RolloutObservation } from './observation.ts';
+import type { ObservedPod, Refusal, RolloutObservation } from './observation.ts';
+import { describeRefusals } from './refusals.ts';
 import type { ActiveState } from './transitions.ts';
 import { getsCanary } from '../routing/workload-key.ts';
 
@@ -57,6 +58,12 @@ export function evidenceWithout(earlier: readonly ObservedPod[], { step, weight,
   const more = earlier.length > names.length ? ` and ${earlier.length - names.length} more` : '';
   const message = `step ${step + 1} (${weight} percent) waits because pods of an earlier attempt are failing: ${names.join(', ')}${more}; delete them, or restart their workloads`;
   return { phase: shadow ? 'Shadowing' : 'WaitingForPods', reason: 'EarlierPodsFailing', message, at: undefined };
+}
+
+/** Adds to evidence that is incomplete which pods of the canary are refused. */
+export function withRefusals(evidence: Evidence, refused: readonly Refusal[]): Evidence {
+  if (evidence.at !== undefined || refused.length === 0) return evidence;
+  return { ...evidence, message: `${evidence.message}; pods are refused: ${describeRefusals(refused)}` };
 }
 
 /** Adds the comparisons that the replicas have made since the shadow step began. */

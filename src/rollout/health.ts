@@ -47,6 +47,15 @@ export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Jud
 }
 
 type FailingShare = Pick<RolloutPodCounts, 'failing' | 'total'>;
+
+/** Reports whether a share exceeds another one by more than some percentage points. */
+export function isWorse(canary: FailingShare, other: FailingShare, maximumFailingPercent: number): boolean {
+  // Compare integers, because a rounding error could decide (10 % of 3 pods).
+  const total = Math.max(other.total, 1);
+  const excess = canary.failing * total - other.failing * canary.total;
+  return 100 * excess > maximumFailingPercent * canary.total * total;
+}
+
 /**
  * Returns a message if the share of failing canary pods exceeds the share of failing stable pods by
  * more than `maximumFailingPercent` percentage points, and undefined otherwise.
@@ -59,12 +68,7 @@ export function worsening(
   { maximumFailingPercent }: Pick<CanaryAnalysis, 'maximumFailingPercent'>,
   before: FailingShare = { failing: 0, total: 0 },
 ): string | undefined {
-  const isWithin = (other: FailingShare): boolean => {
-    // Compare integers, because a rounding error could decide (10 % of 3 pods).
-    const total = Math.max(other.total, 1);
-    const excess = canary.failing * total - other.failing * canary.total;
-    return 100 * excess <= maximumFailingPercent * canary.total * total;
-  };
+  const isWithin = (other: FailingShare): boolean => !isWorse(canary, other, maximumFailingPercent);
   const areFewLeft = 2 * stable.total < before.total;
   if (isWithin(stable) || (areFewLeft && isWithin(before))) return undefined;
   const share = ({ failing, total }: FailingShare): string => `${failing} of ${total}`;

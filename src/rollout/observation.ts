@@ -1,4 +1,5 @@
 import type { RolloutRevision } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutWorkload } from '../routing/workload-key.ts';
 import type { ShadowReport } from './shadow-report.ts';
 
 /** A pod with a sidecar of either revision, unless the pod succeeded or is being deleted. */
@@ -21,8 +22,36 @@ export interface ObservedPod {
 export interface ObservedWorkload {
   /** The rank that `rankOf` returns. */
   readonly rank: string;
+  readonly namespace: string;
   /** The number of pods that the workload has now, of any revision. */
   readonly pods: number;
+}
+
+/** The pods that the API server refuses to create for a workload, as its controller reports. */
+export interface Refusal extends RolloutWorkload {
+  /** The object whose controller creates the pods, such as `ReplicaSet web-5d9c7bbbf4`. */
+  readonly object: string;
+  /** Why, without the name of the pod; bounded, and without unprintable characters. */
+  readonly message: string;
+  /** When the refusals began, and the latest refusal, in milliseconds since 1970. */
+  readonly since: number;
+  readonly at: number;
+  /** The configuration that the pods would get, as `N.<hash8>`. */
+  readonly target: string;
+  /**
+   * `Proven`: the pod is invalid with `target`, and valid with the stable revision or, outside a
+   * rollout, without a sidecar. `Own`: it is invalid in both cases. Undefined if this is unknown.
+   */
+  readonly verdict?: 'Proven' | 'Own' | undefined;
+}
+
+/** A refusal, and what the pods of its workload say about it. */
+export interface ObservedRefusal extends Refusal {
+  readonly rank: string;
+  /** The creation time of the workload's newest pod, in ms since 1970; -Infinity if it has none. */
+  readonly newestPod: number;
+  /** Whether the workload has a pod with `target`: so the target is not the cause. */
+  readonly isAccepted: boolean;
 }
 
 /** An observation and its time. */
@@ -54,6 +83,8 @@ export interface RolloutObservation {
   /** The number of workloads in the rest of the status; used only while there is no state. */
   readonly workloadsBefore?: number;
   readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
+  /** The workloads whose pods are refused; absent if Events are not watched. */
+  readonly refusals?: readonly ObservedRefusal[];
   /** The number of failed injections of the canary since the rollout began. */
   readonly injectionErrors: number;
   /** The replicas' comparisons of the current stable configuration with the current canary. */

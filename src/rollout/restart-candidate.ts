@@ -2,6 +2,7 @@ import { durationMilliseconds } from '../api/duration.ts';
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutWorkload } from '../routing/workload-key.ts';
 import type { FairShares } from './fair-shares.ts';
+import type { Refusal } from './observation.ts';
 
 /** The observed progress of the latest restart of a workload. */
 export interface RestartProgress {
@@ -53,6 +54,8 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   readonly restarted?: OwnRestart | undefined;
   /** The number of crashing pods that the restart `restarted` created. */
   readonly crashing?: number | undefined;
+  /** The refusals of the pods that the restart `restarted`, or another change, would create. */
+  readonly refused?: Refusal | undefined;
   /** The number of pods without a sidecar that the restart `restarted` created. */
   readonly uninjected?: number | undefined;
   /** The type of `spec.strategy` or `spec.updateStrategy`. */

@@ -261,6 +261,50 @@ describe('planRestarts, when restarted workloads fail,', () => {
     });
   });
 
+  describe('when pods are refused', () => {
+    const refusedIn = (namespace: string, name: string, fields: Partial<RestartCandidate> = {}) => {
+      const workload = { namespace, kind: 'Deployment', name };
+      const times = { since: at(980).getTime(), at: at(995).getTime() };
+      const refused = { ...workload, object: `ReplicaSet ${name}-1`, message: 'no', target, ...times };
+      return incomplete(name, { ...workload, stale: 1, restarted: since(979), refused, ...fields });
+    };
+    const web = refusedIn('shop', 'web');
+    const proof = (verdict: 'Proven' | 'Own') => ({ refused: { ...web.refused!, verdict } });
+
+    it('stops, and says why', () => {
+      const { restart, status } = plan([web, refusedIn('bank', 'api'), candidate('a')], wide);
+      assert.deepEqual([names(restart), status.phase], [[], 'Stopped']);
+      assert.equal(
+        status.message,
+        'restarts are stopped: bank/Deployment/api: restarted, but its new pods are refused (ReplicaSet api-1): no; shop/Deployment/web: restarted, but its new pods are refused (ReplicaSet web-1): no',
+      );
+    });
+
+    const rows: [what: string, phase: string, own: RestartCandidate[]][] = [
+      ['one namespace, if no other has workloads', 'Stopped', [web, candidate('a')]],
+      ['one of two namespaces', 'Restarting', [web, candidate('b', { namespace: 'bank' })]],
+      ['a proof', 'Stopped', [refusedIn('shop', 'web', proof('Proven')), candidate('b', { namespace: 'bank' })]],
+      [
+        'pods that are invalid without a sidecar',
+        'Restarting',
+        [refusedIn('shop', 'web', proof('Own')), candidate('a')],
+      ],
+      ['a namespace that also refuses other pods', 'Restarting', [web, candidate('a', { refused: web.refused })]],
+      ['an earlier target', 'Restarting', [refusedIn('shop', 'web', { restarted: since(979, older) }), candidate('a')]],
+    ];
+    for (const [what, phase, own] of rows) {
+      it(`is ${phase} because of ${what}`, () => {
+        assert.equal(plan(own, boundsOf({ maxUnavailableWorkloads: 10, minReadySeconds: 0 })).status.phase, phase);
+      });
+    }
+
+    it('names the refusal when the restart is late', () => {
+      const late = refusedIn('shop', 'web', { restarted: since(300) });
+      const { message } = plan([late, candidate('b', { namespace: 'bank' })]).status;
+      assert.match(message, /not complete within readyTimeout: its new pods are refused \(ReplicaSet web-1\): no$/);
+    });
+  });
+
   it('stops when new pods have no sidecar', () => {
     const restarted = since(900);
     const bare = candidate('z', { stale: 0, restarted, uninjected: 2 });

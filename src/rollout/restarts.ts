@@ -2,6 +2,8 @@ import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { listedNames } from '../api/injector-config/usage-status.ts';
 import { FairShares } from './fair-shares.ts';
+import type { Refusal } from './observation.ts';
+import { blamedRefusals, type RefusedShare } from './refusals.ts';
 import { RestartBounds } from './restart-bounds.ts';
 import {
   doneAt,
@@ -48,7 +50,8 @@ export interface RestartPlan {
  * Plans the restarts of workloads with stale pods for one tag. A workload is restarted once per
  * target. All state is in the annotations on pod templates: the bounds count every workload that
  * any leader restarted for any tag and that is not complete yet. All restarts stop while a workload
- * that was restarted for its current target is late or has new pods that crash. A workload that is
+ * that was restarted for its current target is late, or has new pods that crash or are refused
+ * ({@link blamedRefusals}). A workload that is
  * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: if the operator
  * made it incomplete (by a restart for another target, by a restart whose new pods crash, or by a
  * canary that was rolled back), it is restarted first, because its unready pods use up the budget.
@@ -61,11 +64,13 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
   const running = new RestartBounds(bounds, [...uncertain, ...elsewhere, ...inProgress]);
+  const refused = refusedRestarts(sorted, inProgress);
   const worse: string[] = [];
   const done: RestartCandidate[] = [];
   yield* forEach(latest, (each) => {
     if (!isCurrent(each)) return;
-    const problem = problemOf(each, bounds, inProgress.has(each), now);
+    const isCounted = each.refused !== undefined && refused.has(each.refused);
+    const problem = problemOf(each, bounds, { isInProgress: inProgress.has(each), isCounted }, now);
     if (problem !== undefined) worse.push(`${each.key}: ${problem}`);
     if (!inProgress.has(each)) done.push(each);
   });
@@ -218,16 +223,35 @@ const withoutEffectLimit = 3;
 function problemOf(
   candidate: RestartCandidate,
   bounds: RestartStrategy,
-  isInProgress: boolean,
+  { isInProgress, isCounted }: { readonly isInProgress: boolean; readonly isCounted: boolean },
   now: number,
 ): string | undefined {
-  const { crashing = 0, uninjected = 0, completeSince } = candidate;
+  const { crashing = 0, uninjected = 0, completeSince, refused } = candidate;
   if (crashing > 0) return `restarted, but ${crashing} of its new pods crash`;
   if (uninjected > 0)
     return `restarted, but ${uninjected} of its new pods have no sidecar: find out why, then recreate them`;
+  const refusal = refused && `its new pods are refused (${refused.object}): ${refused.message}`;
+  if (isCounted) return `restarted, but ${refusal ?? ''}`;
   const isLate =
     isInProgress && completeSince === undefined && lateAt(restartedAt(candidate), candidate, bounds) <= now;
-  return isLate ? 'restarted, but not complete within readyTimeout' : undefined;
+  const why = refusal === undefined ? '' : `: ${refusal}`;
+  return isLate ? `restarted, but not complete within readyTimeout${why}` : undefined;
+}
+
+/** Returns the refusals of restarted workloads that stop all restarts, as in a rollout. */
+function refusedRestarts(
+  own: readonly RestartCandidate[],
+  inProgress: ReadonlySet<RestartCandidate>,
+): ReadonlySet<Refusal> {
+  const isTried = (each: RestartCandidate): boolean => inProgress.has(each) && isCurrent(each);
+  if (!own.some((each) => each.refused !== undefined && isTried(each))) return new Set();
+  const others = own.filter((each) => !isTried(each) && each.stale > 0);
+  const share = (among: readonly RestartCandidate[]): RefusedShare => ({
+    workloads: among.length,
+    namespaces: new Set(own.map(({ namespace }) => namespace)).size,
+    refused: among.flatMap(({ refused }) => refused ?? []),
+  });
+  return new Set(blamedRefusals(share(own.filter(isTried)), share(others), 0));
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ref, readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
+import type { ObservedRefusal } from './observation.ts';
+import { at, ref, readyPods, strategyOf, unreadyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
@@ -128,4 +129,49 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(3, { ...back, injectionErrors: 1 }), 'RolledBack/InjectionErrors');
     assert.deepEqual([tag.now.stable, tag.now.rolledBackFrom], [ref('1-25'), ref('1-24')]);
   });
+});
+
+describe('A rollout whose canary pods are refused', () => {
+  /** Returns a refusal from 1 s to 12 s after the start, of the workload with this index. */
+  const refusal = (index: number, fields: Partial<ObservedRefusal> = {}): ObservedRefusal => ({
+    ...{ namespace: index % 2 === 0 ? 'shop' : 'bank', kind: 'StatefulSet', name: `set-${index}` },
+    object: `StatefulSet set-${index}`,
+    message: 'the pod is forbidden: exceeded quota',
+    since: at(1).getTime(),
+    at: at(12).getTime(),
+    target: 'config-1-25.00000001',
+    rank: workloads(100)[index]?.rank ?? '',
+    newestPod: at(0).getTime(),
+    isAccepted: false,
+    ...fields,
+  });
+  const waits = 'WaitingForPods/NotEnoughPods';
+
+  it('is rolled back after 10 s, and says why', () => {
+    const tag = TagHistory.begun();
+    const refusals = [refusal(0), refusal(1)];
+    assert.equal(tag.see(10, { refusals }), waits);
+    assert.equal(tag.see(13, { refusals }), 'RolledBack/PodsRefused');
+    assert.match(
+      tag.now.message,
+      /: the API server refuses the pods of 2 of 5 workloads of the canary, and of 0 of 95 .*: StatefulSet bank\/set-1: the pod is forbidden: exceeded quota; StatefulSet shop\/set-0: /,
+    );
+    assert.deepEqual(tag.events, ['Warning/RolledBack']);
+  });
+
+  const stable = Array.from({ length: 40 }, (_, index) => refusal(50 + index));
+  const rows: [what: string, expected: string, refusals: ObservedRefusal[]][] = [
+    ['waits while one namespace refuses them', waits, [refusal(0), refusal(2), refusal(4)]],
+    ['waits while stable is refused equally', waits, [refusal(0), refusal(1), ...stable]],
+    ['is rolled back because of one proof', 'RolledBack/PodsRefused', [refusal(0, { verdict: 'Proven' }), ...stable]],
+    ['does not blame the canary for refused stable pods', waits, stable],
+  ];
+  for (const [what, expected, refusals] of rows) {
+    it(what, () => {
+      const tag = TagHistory.begun();
+      assert.equal(tag.see(13, { refusals }), expected);
+      const named = /; pods are refused: .*StatefulSet shop\/set-0: the pod is forbidden: exceeded quota/;
+      if (expected === waits && refusals !== stable) assert.match(tag.now.message, named);
+    });
+  }
 });

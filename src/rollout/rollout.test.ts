@@ -146,8 +146,8 @@ describe('A rollout with few workloads', () => {
     tag.see(0, { workloads: workloads(10) });
     const { threshold } = tag.now;
     const late = [
-      { rank: 'e000000000000000', pods: 1 },
-      { rank: 'f000000000000000', pods: 1 },
+      { rank: 'e000000000000000', namespace: 'shop', pods: 1 },
+      { rank: 'f000000000000000', namespace: 'shop', pods: 1 },
     ];
     tag.see(1, { workloads: late });
     assert.equal(tag.now.canaryWorkloads, 1);

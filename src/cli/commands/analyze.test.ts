@@ -69,10 +69,12 @@ describe('injector analyze', () => {
     cluster.addPod('own', 'bare', undefined, { labels: { 'istio.io/rev': '1-25' } });
     cluster.addPod('off', 'asks', undefined, { labels: { 'sidecar.istio.io/inject': 'true' } });
     const denied = 'admission webhook "rev.namespace.sidecar-injector.io" denied the request: no';
-    const makers = { refused: [0, denied], served: [1, denied], bounded: [0, 'exceeded quota'] };
+    const full = 'exceeded quota';
+    const makers = { refused: [0, denied], served: [1, denied], bounded: [0, full], unasked: [0, full] };
     for (const [name, [replicas, message]] of Object.entries(makers)) {
-      const involvedObject = { apiVersion: 'apps/v1', kind: 'ReplicaSet', namespace: 'shop', name };
-      const object = { ...involvedObject, metadata: { name, namespace: 'shop' } };
+      const namespace = name === 'unasked' ? 'off' : 'shop';
+      const involvedObject = { apiVersion: 'apps/v1', kind: 'ReplicaSet', namespace, name };
+      const object = { ...involvedObject, metadata: { name, namespace } };
       cluster.memory.put('replicasets', { ...object, spec: { replicas: 1 }, status: { replicas } });
       cluster.memory.put('events', { ...object, kind: 'Event', reason: 'FailedCreate', involvedObject, message });
     }
@@ -97,6 +99,7 @@ describe('injector analyze', () => {
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
       /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
+      /^shop\/ReplicaSet\/bounded Refused: exceeded quota => injector check replicaset\/bounded -n shop$/,
       /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,
     ];
     assert.equal(found.length, expected.length, found.join('\n'));

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { commandLine, inSequence } from '../../api/command-line.ts';
-import { group, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 import { impossible } from '../../api/kubernetes/workload-behind.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { type Cause, causesOf, changeInWords, type CheckReport, whyWithoutWebhook } from '../check/check-report.ts';
@@ -20,6 +19,7 @@ import { exitCodes, type Terminal } from '../terminal.ts';
 import { oneLine, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { tellHealth } from '../usage/operator-health.ts';
+import { readRefused } from '../usage/read-refused.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** A problem, and a command that solves or explains it. */
@@ -116,8 +116,12 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const command = commandLine`injector check ${at} -n ${namespace}`;
     findings.push({ namespace, kind, name, reason, message: `new pods are refused: ${message}`, command });
   }
-  findings.push(...(await readRefusals(client, only)));
-  return { findings, notes: [...usage.notes, ...notes], health };
+  const { refused, notes: unread } = await readRefused(client, only, usage.isInjected);
+  for (const { namespace, kind, name, message } of refused) {
+    const command = commandLine`injector check ${objectOf({ kind, name })} -n ${namespace}`;
+    findings.push({ namespace, kind, name, reason: 'Refused', message, command });
+  }
+  return { findings, notes: [...usage.notes, ...notes, ...unread], health };
 }
 
 /** Returns the first condition that reports a problem. */
@@ -135,26 +139,3 @@ function badCondition({ kind, metadata, status }: InjectorConfig | RevisionTag) 
     command: commandLine`kubectl describe ${kind.toLowerCase()} ${metadata.name}`,
   };
 }
-
-/** Reads Events to find controllers that lack pods because one of our webhooks refused them. */
-async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: string | undefined): Promise<Finding[]> {
-  const options = { namespace: only, fieldSelector: 'reason=FailedCreate' };
-  const { items } = await client.listAll<FailedCreate>(resourceKind('v1', 'Event'), options);
-  const refused = new Map<string, Finding>();
-  for (const { involvedObject, message = '' } of items) {
-    const { apiVersion, kind, namespace, name } = involvedObject;
-    const resource = message.includes(`.${group}"`) ? knownKind(apiVersion, kind) : undefined;
-    const owner = resource && (await client.find<Owner>(resource, name, { namespace }));
-    if (owner === undefined || (owner.status?.replicas ?? 0) >= (owner.spec?.replicas ?? Infinity)) continue;
-    const command = commandLine`injector check ${kind.toLowerCase()}/${name} -n ${namespace}`;
-    refused.set(`${namespace}/${kind}/${name}`, { namespace, kind, name, reason: 'Refused', message, command });
-  }
-  return [...refused.values()];
-}
-
-interface FailedCreate {
-  readonly involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };
-  readonly message?: string;
-}
-
-type Owner = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;

@@ -104,14 +104,14 @@ describe('injector diff', () => {
   });
 
   it('lets the API server validate changed pods, and counts invalid ones as refused', async () => {
-    const sidecar = `${template('proxy:3')}    volumeMounts: [{name: config, mountPath: /a}]\n`;
+    const sidecar = `${template('proxy:3')}    workingDir: /unknown\n`;
     const spec = { injection: { templates: { sidecar }, values: { cpu: '100m', odd: { missing: {} } } } };
     const file = write('mount.yaml', JSON.stringify({ ...kindOf, metadata: { name: '1-24' }, spec }));
     const { code, out } = await diff('-f', file);
     assert.equal(code, 4);
     assert.match(
       out.replaceAll(/\s+/g, ' '),
-      /REFUSED: .* deployment\/web in namespace shop: .*volumeMounts\[0\]\.name: Not found: "config"/,
+      /REFUSED: .* deployment\/web in namespace shop: .*\.workingDir: Invalid value: "\/unknown"/,
     );
     assert.deepEqual(
       cluster.memory.dryRunPods.map(({ metadata }) => metadata.namespace),

@@ -50,21 +50,24 @@ describe('injector lint', () => {
   it('lets an API server validate injected pods only with --server', async () => {
     const cluster = new RevisionCluster();
     await cluster.start();
-    const file = write('mount.yaml', config('volumeMounts: [{name: config, mountPath: /a}]'));
+    const file = write('mount.yaml', config('workingDir: /unknown'));
     const lint = (...argv: string[]) => cluster.injector(['lint', file, ...argv]);
     const refuses =
-      /mount\.yaml:\d+:\d+: error: InjectorConfig example: the API server refuses 11 of 11 injected pods, such as a pod of a Deployment: spec\.containers\[0\]\.volumeMounts\[0\]\.name: Not found: "config" \[invalid-object\]\n/;
+      /mount\.yaml:\d+:\d+: error: InjectorConfig example: the API server refuses 11 of 11 injected pods, such as a pod of a Deployment: spec\.containers\[0\]\.workingDir: Invalid value: "\/unknown": not allowed \[invalid-object\]\n/;
     sees(await lint('--server'), 4, { out: refuses });
     assert.equal(cluster.memory.dryRunPods[0]?.metadata.namespace, 'default');
     assert.deepEqual(cluster.changes, []);
     sees(await lint(), 2, { errors: /--context and --kubeconfig: also use --server/ });
     const directory = path('served');
     mkdirSync(directory);
-    write('served/config', 'policy: enabled\ntemplates: {sidecar: "spec: {containers: [{name: a}]}"}\n');
+    write(
+      'served/config',
+      'policy: enabled\ntemplates: {sidecar: "spec: {containers: [{name: a, image: b, workingDir: /unknown}]}"}\n',
+    );
     write('served/values', '{}');
     const seen = await cluster.injector(['lint', '--config-dir', directory, '--server', '-n', 'apps']);
     sees(seen, 4, {
-      out: /served\/config:2:\d+: error: configuration: the API server refuses .*\.image: Required value/,
+      out: /served\/config:2:\d+: error: configuration: the API server refuses .*\.workingDir: Invalid value/,
     });
     assert.equal(cluster.memory.dryRunPods.at(-1)?.metadata.namespace, 'apps');
     cluster.memory.faults.push(refusal('POST', '/pods', 403, 'exceeded quota'));

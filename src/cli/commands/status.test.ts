@@ -95,6 +95,49 @@ describe('injector status and revisions', () => {
     assert.deepEqual(parse((await injector('status', '--stale', '-o', 'yaml')).out), report);
   });
 
+  it('lists workloads that ask for injection and whose pods are refused, by kind of their controller', async () => {
+    const set = { replicas: 2 };
+    const makers: [kind: string, plural: string, status: object, spec: object, namespace: string][] = [
+      ['StatefulSet', 'statefulsets', { replicas: 1 }, set, 'shop'],
+      ['DaemonSet', 'daemonsets', { currentNumberScheduled: 1, desiredNumberScheduled: 2 }, {}, 'shop'],
+      ['DaemonSet', 'daemonsets', { currentNumberScheduled: 2, desiredNumberScheduled: 2 }, {}, 'early'],
+      ['Job', 'jobs', {}, {}, 'shop'],
+      ['Job', 'jobs', { succeeded: 1 }, {}, 'early'],
+      ['StatefulSet', 'statefulsets', { replicas: 0 }, set, 'plain'],
+    ];
+    for (const [kind, plural, status, spec, namespace] of makers) {
+      const apiVersion = kind === 'Job' ? 'batch/v1' : 'apps/v1';
+      const name = kind.toLowerCase();
+      const object = { apiVersion, kind, metadata: { name, namespace } };
+      cluster.memory.put(plural, { ...object, spec, status });
+      for (const [index, lastTimestamp] of ['2026-01-01T00:00:02Z', '2026-01-01T00:00:01Z'].entries()) {
+        const involvedObject = { apiVersion, kind, namespace, name };
+        const metadata = { name: `${name}.${index}`, namespace };
+        const event = {
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata,
+          reason: 'FailedCreate',
+          involvedObject,
+          lastTimestamp,
+        };
+        cluster.memory.put('events', { ...event, message: `exceeded quota ${index}` });
+      }
+    }
+    const { out } = await injector('status');
+    assert.match(
+      out,
+      /NAMESPACE +REFUSED +PODS OF\nshop +DaemonSet\/daemonset +DaemonSet\/daemonset\n {2}exceeded quota 0\n/,
+    );
+    const { refused } = JSON.parse((await injector('status', '-o', 'json')).out) as { refused: { workload: string }[] };
+    assert.deepEqual(
+      refused.map(({ workload }) => workload),
+      ['DaemonSet/daemonset', 'Job/job', 'StatefulSet/statefulset'],
+    );
+    cluster.memory.fail((method, path) => method === 'GET' && path.endsWith('/events'), 403, 'Forbidden', 'no events');
+    assert.match((await injector('status')).errors, /not all workloads whose pods are refused are listed: no events/);
+  });
+
   it('shows one namespace', async () => {
     const { out, code } = await injector('status', '-n', 'shop', '-o', 'json');
     const { workloads, total } = JSON.parse(out) as { workloads: { namespace: string }[]; total: object };

@@ -15,6 +15,7 @@ import { type Installation, readInstallation, requireNamespace } from '../usage/
 import { tellHealth } from '../usage/operator-health.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
+import { readRefused, type RefusedWorkload } from '../usage/read-refused.ts';
 import { noCounts, readUsage, type UsageReport, type WorkloadUsage } from '../usage/read-usage.ts';
 
 interface StatusOptions extends ClusterOptions {
@@ -35,9 +36,10 @@ export function statusCommand(terminal: Terminal): Command {
         const { namespace } = options;
         requireNamespace(namespace, installation);
         const usage = await readUsage(client, installation, namespace);
-        const report = statusReport(installation, usage, options.stale === true);
+        const { refused, notes: unread } = await readRefused(client, namespace, usage.isInjected);
+        const report = statusReport(installation, { ...usage, refused }, options.stale === true);
         const mistakes = namespaceMistakes(installation, namespace);
-        return { report, mistakes, notes: usage.notes, health: installation.health };
+        return { report, mistakes, notes: [...usage.notes, ...unread], health: installation.health };
       });
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
@@ -61,11 +63,17 @@ interface StatusReport {
   /** The namespaces that have pods. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
+  /** The workloads that ask for injection, and whose pods the API server refuses. */
+  readonly refused: readonly RefusedWorkload[];
   readonly total: PodCounts;
 }
 
 /** @param onlyStale omits rows without stale or missing pods */
-function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyStale: boolean): StatusReport {
+function statusReport(
+  { configs, tags }: Installation,
+  usage: UsageReport & Pick<StatusReport, 'refused'>,
+  onlyStale: boolean,
+): StatusReport {
   const isShown = ({ stale, missing }: PodCounts): boolean => !onlyStale || stale + missing > 0;
   const revisions = new Map(configs.map((config) => [config.metadata.name, revisionOf(config)]));
   const injectors = new Set([...revisions.keys(), ...usage.injectorConfigs.keys()]);
@@ -90,6 +98,7 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
       .sort(byName)
       .filter(isShown),
     workloads: usage.workloads.filter(isShown),
+    refused: usage.refused,
     total: [...usage.namespaces.values()].reduce(sum, noCounts),
   };
 }
@@ -114,7 +123,10 @@ function sum(one: PodCounts, other: PodCounts): PodCounts {
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
 /** Returns the tables that have rows, and a last line with the totals. */
-function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string[] {
+function tables(
+  { injectorConfigs, tags, namespaces, workloads, refused, total }: StatusReport,
+  width: number,
+): string[] {
   const table = <Item>(
     columns: string[],
     items: readonly Item[],
@@ -141,6 +153,12 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
       workloads,
       (each) => [each.namespace, each.workload, each.injectorConfig, each.tag ?? '-', ...counts(each)],
       ({ reasons }) => Object.keys(reasons),
+    ),
+    table(
+      ['NAMESPACE', 'REFUSED', 'PODS OF'],
+      refused,
+      (each) => [each.namespace, each.workload, `${each.kind}/${each.name}`],
+      ({ message }) => [message],
     ),
   ];
   const { current, stale, missing } = total;

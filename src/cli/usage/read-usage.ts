@@ -50,6 +50,8 @@ export interface UsageReport {
 
 /** The counted pods of a cluster, with remarks about data that could not be read. */
 export interface ReadUsage extends UsageReport {
+  /** Reports whether a pod, which need not exist, may be injected when it is created. */
+  readonly isInjected: (pod: KubernetesObject) => boolean;
   /** Remarks for users. */
   readonly notes: readonly string[];
 }
@@ -104,17 +106,21 @@ export async function readUsage(
       statuses: new Set(families.map(({ status }) => status)),
     },
   );
+  const labelsOf = ({ metadata: { namespace: own = '' } }: KubernetesObject): Labels => namespaces.get(own) ?? {};
   const held = new Map<string, { pods: number; since: string }>();
   await forEachItem(client, podKind, { namespace }, (pod) => {
     countHeld(held, pod);
-    const judgements = tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
+    const judgements = tally.add(pod, labelsOf(pod));
     if (judgements !== undefined) visit?.(pod, judgements);
   });
   for (const [gate, { pods, since }] of held) {
     const wait = `${plural(pods, 'pod')} with scheduling gate ${gate}, the first since ${since}`;
     notes.push(`${wait}: held until the webhook works (failurePolicy Hold); \`injector release\` lets them start`);
   }
-  return { ...tally.report(), notes };
+  const isInjected = (pod: KubernetesObject): boolean =>
+    tally.judge(pod, labelsOf(pod))?.judgements.some(({ state }) => state === 'missing' || state === 'undecided') ===
+    true;
+  return { ...tally.report(), isInjected, notes };
 }
 
 /** Counts a pod that failurePolicy Hold holds. */
@@ -143,14 +149,20 @@ function createUsageTally(
   const namespaces = new Map<string, PodCounts>();
   const workloads = new Map<string, WorkloadTally>();
 
-  /** Adds a pod. @returns its judgements; undefined for a pod that has ended */
-  function add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
+  /** Judges a pod, which need not exist; undefined for a pod that has ended. */
+  function judge(pod: KubernetesObject, namespaceLabels: Labels) {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
     const traits = traitsOf(pod, { labels, ...names });
-    if (traits === undefined) return undefined;
+    const selecting = traits && webhooksSelecting(sources.webhooks, namespaceLabels, traits.labels);
+    return traits && selecting && { traits, judgements: judgePod(traits, selecting, sources) };
+  }
+
+  /** Adds a pod. @returns its judgements; undefined for a pod that has ended */
+  function add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
+    const judged = judge(pod, namespaceLabels);
+    if (judged === undefined) return undefined;
+    const { traits, judgements } = judged;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
-    const selecting = webhooksSelecting(sources.webhooks, namespaceLabels, traits.labels);
-    const judgements = judgePod(traits, selecting, sources);
     for (const judgement of judgements) {
       const { state } = judgement;
       if (state !== 'none' && state !== 'undecided') count(traits, createdAt, judgement, state);
@@ -187,7 +199,7 @@ function createUsageTally(
     return added;
   }
 
-  return { add, report };
+  return { add, judge, report };
 }
 
 function tallyOf(tallies: Map<string, PodCounts>, key: string): PodCounts {

@@ -62,27 +62,31 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const begun = now();
   const { outputs } = injector.templates;
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
-  const unusable: { kind: string; message: string }[] = [];
+  const unusable: typeof failed = [];
   const texts = new Map<string, JsonObject>();
   const injected: InjectedPod[] = [];
   outputs.forget();
   for (const { kind, pod, namespace = 'default' } of sample ?? typicalPods(injector.settings.keys.inject)) {
     if (now() - begun > timeLimit) break;
     const result = inject(injector, { pod, namespace, path: '/inject' });
-    const message = result.outcome === 'injected' ? whyUnusable(pod, result.pod) : undefined;
-    if (message !== undefined) unusable.push({ kind, message });
     if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
-    else if (message !== undefined) failed.push({ kind, reason: 'InvalidTemplateOutput', message });
-    else if (result.outcome === 'injected') injected.push({ kind, namespace, pod: result.pod, original: pod });
+    if (result.outcome === 'injected') {
+      injected.push({ kind, namespace, pod: result.pod, original: pod });
+      const message = whyUnusable(pod, result.pod);
+      if (message !== undefined) unusable.push({ kind, reason: 'InvalidTemplateOutput', message });
+    }
     for (const [text, content] of outputs.all()) texts.set(text, content);
   }
   outputs.forget();
   const [odd] = unusable;
+  const isEvery = unusable.length === injected.length;
   const oddKinds = [...new Set(unusable.map(({ kind }) => kind))].slice(0, mostFindings).join(', ');
-  const share = `${unusable.length} of ${unusable.length + injected.length} typical pods, such as ${oddKinds},`;
-  const named = odd && { unusable: { message: odd.message, share, isEvery: injected.length === 0 } };
+  const share = `${unusable.length} of ${injected.length} ${sample === undefined ? 'typical' : 'injected'} pods, such as ${oddKinds},`;
+  const named = odd && { unusable: { message: odd.message, share, isEvery } };
+  // The API server judges a sample, if it may be asked.
+  if (sample === undefined) failed.push(...unusable);
   const [first] = failed;
-  if (first !== undefined && injected.length === 0 && sample === undefined) {
+  if (first !== undefined && isEvery && sample === undefined) {
     const { reason, message } = failed.find((each) => each.reason !== 'TemplateLimit') ?? first;
     // A dropped or missing field is often the cause of an unusable pod.
     const hints = failed.length === unusable.length ? outputWarnings(injector, texts) : [];
@@ -90,12 +94,13 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   }
   const warnings: string[] = [];
   if (first !== undefined) {
-    const count = `${failed.length} of ${failed.length + injected.length}`;
+    const usable = sample === undefined ? injected.length - unusable.length : injected.length;
+    const count = `${failed.length} of ${failed.length + usable}`;
     const kinds = failed.slice(0, mostFindings).map(({ kind }) => kind);
     const message = first.message.slice(0, longestMessage);
     warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
   }
-  if (injected.length > 0 && sample === undefined) warnings.push(...outputWarnings(injector, texts));
+  if (!isEvery && sample === undefined) warnings.push(...outputWarnings(injector, texts));
   return { warnings, ...named, ...(sample && { injected }) };
 }
 

@@ -122,12 +122,14 @@ export class ClusterRehearsal {
     record.tried = { compiled };
     try {
       const read = await Promise.all(sample.map((pod) => this.#read(pod, signal)));
-      const { warnings, injected = [] } = await rehearse(compiled.files, read.flat());
+      const { warnings, unusable, injected = [] } = await rehearse(compiled.files, read.flat());
       // A process that has not published the configuration has not tried typical pods, either.
       const typical = compiled.verdict ?? (await this.judge(config, compiled.files, signal));
       const chosen = injected.slice(0, maximumDryRuns);
       const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
-      const doubts = [...warnings, ...(compiled.verdict === undefined ? typical.invalid : []), ...verdict.invalid];
+      const offline = verdict.unjudged && unusable ? [`${unusable.share} are unusable: ${unusable.message}`] : [];
+      const known = compiled.verdict === undefined ? typical.invalid : [];
+      const doubts = [...warnings, ...known, ...verdict.invalid, ...offline];
       if (record.tried.compiled === compiled)
         record.tried = { compiled, result: { doubts, verdicts: [typical, verdict] } };
       wake(name);

@@ -11,7 +11,9 @@ import { StoredConfigurations, type StoredMemory } from '../configurations/store
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
 import { HoldKeeper } from '../holding/hold-keeper.ts';
 import { HoldPolicies, type HoldPoliciesOptions } from '../holding/hold-policies.ts';
+import { invalidAfterInjection } from '../pods/invalid-pods.ts';
 import { followPods, PodEvents, type PodStores } from '../pods/pod-events.ts';
+import { RefusedPods } from '../pods/refused-pods.ts';
 import type { LoadConfiguration, RehearsePods } from '../ports.ts';
 import { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import { createRestarts } from '../restarts/create-restarts.ts';
@@ -139,11 +141,18 @@ export function createReconcilers(parts: ReconcilerParts) {
     followed,
   });
 
+  const refused = new RefusedPods({
+    ...shared,
+    follow: followCollection,
+    usage,
+    isInvalid: invalidAfterInjection(view, namespace, parts.rehearse),
+  });
   const restarts = createRestarts({
     ...shared,
     usage,
     recorder,
     follow: followCollection,
+    refused,
     wake: () => wake(otherKeys.restarts),
     news: (tag) => wake(tagKey(tag)),
   });
@@ -152,6 +161,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     followedSince: () => usage.followedSince(),
     isBeingDeleted: (name) => usage.isBeingDeleted(name),
     recent,
+    refused,
     configOf: (name) => targets.configs().find(({ metadata }) => metadata.name === name),
     reports,
     clock,

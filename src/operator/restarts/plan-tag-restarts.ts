@@ -2,6 +2,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
 import type { FairShares } from '../../rollout/fair-shares.ts';
+import type { Refusal } from '../../rollout/observation.ts';
 import type { Steps } from '../../steps/steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';
 import type { ReplicaReports } from '../ports.ts';
@@ -21,6 +22,8 @@ export interface TagRestartSources {
   readonly hasMoved: boolean;
   readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'lastNamespaces' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
+  /** The refusals of pods that follow the tag. */
+  readonly refusals: readonly Refusal[];
   readonly shares: FairShares;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
@@ -39,7 +42,7 @@ const maxMessageLength = 512;
 /** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
-  { groups, workloads, hasMoved, failedRestarts, reports, shares, now }: TagRestartSources,
+  { groups, workloads, hasMoved, failedRestarts, reports, refusals, shares, now }: TagRestartSources,
 ): Steps<TagRestarts> {
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
@@ -56,6 +59,7 @@ export function* planTagRestarts(
     workloads,
     budgets,
     completions: workloads.completions,
+    refusals,
     holdOf: ({ key, namespace, target }) => ({
       hold: hasMoved ? justMoved : (failedRestarts.holdOf(key) ?? notServed(target)),
       isDeferred: lastNamespaces.has(namespace),

@@ -9,11 +9,13 @@ import {
   type RestartHold,
   type RestartSituation,
 } from '../../rollout/restart-candidate.ts';
+import type { Refusal } from '../../rollout/observation.ts';
+import { isRefused } from '../../rollout/refusals.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { forEach, type Steps } from '../../steps/steps.ts';
 import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
 import type { PodJudgement } from '../usage/judge-pod.ts';
-import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
+import { newestPod, type PodGroup, type PodRecord } from '../usage/pod-group.ts';
 import type { RestartCompletion, Completions } from './completions.ts';
 import { type BudgetRecord, coveringBudgets } from './disruption-budget.ts';
 import { recordedWorkload, type WorkloadRecord } from './workload-record.ts';
@@ -31,6 +33,8 @@ export interface RestartSources {
   readonly workloads: WorkloadLookup;
   readonly budgets: Iterable<BudgetRecord>;
   readonly completions: Pick<Completions, 'of' | 'annotated'>;
+  /** The refusals of pods that follow the tag. */
+  readonly refusals?: readonly Refusal[];
   /** `status.rollout.startedAt`, in ms since 1970. Earlier restarts no longer count. */
   readonly rolloutStartedAt?: number | undefined;
   /** Returns why a workload must wait, and whether it comes last, for reasons outside its pods. */
@@ -90,6 +94,7 @@ export interface RestartInputs extends Pick<RestartSituation, 'own' | 'others'> 
 export function* restartCandidates(sources: RestartSources): Steps<RestartInputs> {
   const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity, holdOf } = sources;
   const pods = yield* podsByWorkload(sources);
+  const refusals = new Map(sources.refusals?.map((each) => [workloadKey(each), each]));
   const budgetsIn = byNamespace(budgets);
   const own: RestartCandidate[] = [];
   const others: OtherRestart[] = [];
@@ -121,6 +126,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
     const newPodCounts = mine && newPods(found?.groups ?? [], mine.at, until, now);
+    const refusal = refusals.get(key);
     const delay = stale > 0 ? holdOf?.({ ...workload, target }) : undefined;
     records.set(key, record);
     own.push({
@@ -137,6 +143,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
       completedFor,
       progressedAt,
       ...newPodCounts,
+      refused: refusal && isRefusedNow(refusal, found?.groups ?? [], now, mine?.at) ? refusal : undefined,
       updateType,
       partition,
       paused,
@@ -225,6 +232,13 @@ function newPods(
     }
   }
   return { crashing, uninjected };
+}
+
+/** Reports whether pods that a workload has needed since a restart are refused now. */
+function isRefusedNow(refusal: Refusal, groups: readonly JudgedGroup[], now: number, restarted?: number): boolean {
+  // If a pod with the target exists, the target is not the cause.
+  if (groups.some(({ state }) => state === 'current')) return false;
+  return isRefused({ ...refusal, newestPod: newestPod(groups.map(({ group }) => group)) }, now, restarted);
 }
 
 /** @param isFresh whether the restart is recent; later, only pods that keep crashing count */

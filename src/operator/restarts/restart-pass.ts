@@ -9,6 +9,8 @@ import { type FollowCollection, FollowedWorkloads } from './followed-workloads.t
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
 import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
+import type { RefusedPods } from '../pods/refused-pods.ts';
+import { otherKeys } from '../controller/wake-ups.ts';
 import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import { FairShares } from '../../rollout/fair-shares.ts';
@@ -34,6 +36,7 @@ export interface RestartPassOptions extends RestartReportsOptions {
   /** Returns the live path of a tag by which its pods are judged; see `judgedPath`. */
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
+  readonly refused: Pick<RefusedPods, 'follow' | 'of'>;
   readonly follow: FollowCollection;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
@@ -106,7 +109,9 @@ export class RestartPass implements RestartSource {
     const tags = this.#options.tags().filter(asksForRestarts);
     const names = new Set(tags.map(({ metadata }) => metadata.name));
     this.#reports.keepOnly(names);
+    const { refused } = this.#options;
     if (tags.length === 0) {
+      refused.follow(otherKeys.restarts, false, leading);
       this.#following?.stop.abort();
       this.#following = undefined;
       return resyncMs;
@@ -119,6 +124,7 @@ export class RestartPass implements RestartSource {
       if (leading.aborted) break;
       wait = Math.min(wait, await this.#restart(tag, workloads, leading));
     }
+    refused.follow(otherKeys.restarts, this.#isBusy, leading);
     return wait;
   }
 
@@ -179,9 +185,10 @@ export class RestartPass implements RestartSource {
     workloads: FollowedWorkloads,
     hasMoved: boolean,
   ): Promise<TagRestarts> {
-    const { clock, reports } = this.#options;
+    const { clock, reports, refused } = this.#options;
     const now = clock.now().getTime();
-    const own = { failedRestarts: this.#failed, shares: this.#shares };
+    const refusals = refused.of(tag.metadata.name);
+    const own = { failedRestarts: this.#failed, shares: this.#shares, refusals };
     const inputs = await this.#inSlices(planTagRestarts(tag, { groups, workloads, hasMoved, reports, now, ...own }));
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;

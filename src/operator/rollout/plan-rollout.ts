@@ -2,11 +2,17 @@ import { type InjectorConfig, revisionOf } from '../../api/injector-config/injec
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutRevision, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutPair, ShadowReport } from '../../rollout/shadow-report.ts';
-import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
+import type {
+  ObservedPod,
+  ObservedRefusal,
+  ObservedWorkload,
+  Refusal,
+  RolloutObservation,
+} from '../../rollout/observation.ts';
 import { type ConfigurationRef, isSameConfiguration, type RolloutRoute } from '../../routing/route.ts';
 import { advanceRollout, type RolloutPass } from '../../rollout/rollout.ts';
 import { obstacleOf, planTag, type TagPlan, type TagSituation } from '../tags/tag-plan.ts';
-import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
+import { newestPod, type PodGroup, type PodRecord } from '../usage/pod-group.ts';
 import { rankOf, workloadKey } from '../../routing/workload-key.ts';
 
 /** The state of a tag's rollout as stored in the cluster. */
@@ -68,6 +74,8 @@ export interface TagRolloutSituation extends TagSituation {
   readonly configOf: (name: string) => InjectorConfig | undefined;
   /** The pods that follow the tag; undefined until they have been listed. */
   readonly pods: Iterable<PodGroup> | undefined;
+  /** The refusals of pods that follow the tag. */
+  readonly refusals: readonly Refusal[];
   readonly shadowReport: (pair: RolloutPair) => ShadowReport;
   /** Returns the number of failed canary injections in this rollout, from the replicas' total. */
   readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
@@ -161,7 +169,8 @@ function observe(situation: TagRolloutSituation, plain: TagPlan, state: RolloutS
   const action = annotations[rolloutActionAnnotation];
   // If the state is lost, the path already gives workloads the canary: do not wait for the count.
   const workloadsBefore = stored.live === undefined ? tag.status?.workloads?.count : undefined;
-  const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.injectorConfig, canary });
+  const groups = [...(situation.pods ?? [])];
+  const { workloads, pods } = observePods(name, groups, { stable: pair.stable.injectorConfig, canary });
   return {
     revision: tag.spec.revision,
     generation,
@@ -173,6 +182,7 @@ function observe(situation: TagRolloutSituation, plain: TagPlan, state: RolloutS
     incompleteUntil: situation.incompleteUntil,
     ...(workloadsBefore === undefined ? {} : { workloadsBefore }),
     pods,
+    refusals: observeRefusals(name, groups, situation.refusals),
     injectionErrors: failedInjections(state, shadow.failed),
     shadow,
     ...(action === undefined ? {} : { action }),
@@ -211,12 +221,12 @@ export function observePods(
   groups: Iterable<PodGroup>,
   { stable, canary }: { readonly stable: string; readonly canary: ConfigurationRef | undefined },
 ): Pick<RolloutObservation, 'workloads' | 'pods'> {
-  const workloads = new Map<string, { rank: string; pods: number }>();
+  const workloads = new Map<string, ObservedWorkload & { pods: number }>();
   const pods = { stable: [] as ObservedPod[], canary: [] as ObservedPod[] };
   for (const { traits, pods: records, judgements } of groups) {
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
-    const known = workloads.get(key) ?? { rank: rankOf(tag, workload), pods: 0 };
+    const known = workloads.get(key) ?? { rank: rankOf(tag, workload), namespace: traits.namespace, pods: 0 };
     known.pods += records.size;
     workloads.set(key, known);
     const carried = judgements.find(({ selectedBy }) => selectedBy?.tag === tag)?.carried;
@@ -233,4 +243,20 @@ function observedPod({ metadata, createdAt = 0, since = createdAt, health }: Pod
   const { ready = false, restarts = 0, crashing = false } = health ?? {};
   const name = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
   return { name, createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
+}
+
+/** Adds to refusals what the pods of their workloads say about them. */
+function observeRefusals(tag: string, groups: readonly PodGroup[], refusals: readonly Refusal[]): ObservedRefusal[] {
+  if (refusals.length === 0) return [];
+  const groupsOf = new Map(refusals.map((each): [string, PodGroup[]] => [workloadKey(each), []]));
+  for (const group of groups) {
+    const { namespace, workload } = group.traits;
+    groupsOf.get(workloadKey({ namespace, ...workload }))?.push(group);
+  }
+  const hasCurrent = ({ judgements }: PodGroup): boolean =>
+    judgements.some(({ state, selectedBy }) => state === 'current' && selectedBy?.tag === tag);
+  return refusals.map((refusal) => {
+    const own = groupsOf.get(workloadKey(refusal)) ?? [];
+    return { ...refusal, rank: rankOf(tag, refusal), newestPod: newestPod(own), isAccepted: own.some(hasCurrent) };
+  });
 }

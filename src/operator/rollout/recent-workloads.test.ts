@@ -5,7 +5,7 @@ import { RecentWorkloads } from './recent-workloads.ts';
 describe('RecentWorkloads', () => {
   const workload = (name: string) => ({ namespace: 'shop', kind: 'Deployment', name });
   const rank = (name: string): string => rankOf('prod', workload(name));
-  const present = (name: string, pods = 1) => ({ rank: rank(name), pods });
+  const present = (name: string, pods = 1) => ({ rank: rank(name), namespace: 'shop', pods });
 
   it('counts a workload for a minute after its last pod, separately for each tag', () => {
     let now = 0;

@@ -48,7 +48,7 @@ export class RecentWorkloads {
     this.#dropOld(tag, gone);
     const known = new Set(present.map(({ rank }) => rank));
     const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !isBeingDeleted(namespace));
-    return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
+    return [...present, ...missing.map(([rank, { namespace }]) => ({ rank, namespace, pods: 0 }))];
   }
 
   forget(tag: string): void {

@@ -8,9 +8,11 @@ import type { ReplicaReports } from '../ports.ts';
 import { publishedHash, liveRollout } from '../webhooks/published-webhook.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { TagPlan, TagSituation } from '../tags/tag-plan.ts';
+import type { RefusedPods } from '../pods/refused-pods.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { rolloutRevision, planRollout } from './plan-rollout.ts';
 import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
+import { tagKey } from '../controller/wake-ups.ts';
 
 export interface RolloutsOptions {
   /** Returns the pods of a tag; undefined before the list. Absent if --no-follow-pods is set. */
@@ -20,6 +22,7 @@ export interface RolloutsOptions {
   /** Whether a namespace is deleted or being deleted, so that a rollout must not count its pods. */
   readonly isBeingDeleted: (namespace: string) => boolean;
   readonly recent: RecentWorkloads;
+  readonly refused: Pick<RefusedPods, 'follow' | 'of'>;
   readonly configOf: (name: string) => InjectorConfig | undefined;
   readonly reports: Pick<ReplicaReports, 'shadowReport'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -46,11 +49,19 @@ export class Rollouts {
     this.#options = options;
   }
 
-  /** Plans a tag with a canary strategy. `live` is the webhook configuration of the tag. */
-  plan(situation: TagSituation & { readonly current: InjectorConfig }, live: KubernetesObject | undefined): TagPlan {
+  /**
+   * Plans a tag with a canary strategy. Watches for refused pods while workloads get the canary.
+   * @param live the webhook configuration of the tag
+   * @param leading aborts when this process stops leading
+   */
+  plan(
+    situation: TagSituation & { readonly current: InjectorConfig },
+    live: KubernetesObject | undefined,
+    leading: AbortSignal,
+  ): TagPlan {
     const { tag, current } = situation;
     const { name } = tag.metadata;
-    const { podsOf, isBeingDeleted, recent, configOf, reports, clock } = this.#options;
+    const { podsOf, isBeingDeleted, recent, refused, configOf, reports, clock } = this.#options;
     const hash = publishedHash(live, current.metadata.name) ?? tag.status?.hash ?? '';
     const groups = podsOf?.(name);
     const plan = planRollout({
@@ -58,6 +69,7 @@ export class Rollouts {
       stored: { state: tag.status?.rollout, current: rolloutRevision(current, hash), live: liveRollout(live) },
       configOf,
       pods: groups && [...groups].filter(({ traits }) => !isBeingDeleted(traits.namespace)),
+      refusals: refused.of(name).filter(({ namespace }) => !isBeingDeleted(namespace)),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => {
         const known = this.#tags.get(name);
@@ -69,6 +81,9 @@ export class Rollouts {
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });
+    const { canary, shadow } = plan.rollout?.state ?? tag.status?.rollout ?? {};
+    const isUsed = podsOf !== undefined && canary !== undefined && shadow !== true;
+    refused.follow(tagKey(name), isUsed, leading);
     if (podsOf !== undefined || situation.desired?.metadata.name === current.metadata.name) return plan;
     return plan.revisionReady?.status === 'True' ? { ...plan, revisionReady: notFollowed } : plan;
   }
@@ -102,7 +117,13 @@ export class Rollouts {
     return Math.max(0, Math.min(checkMs, due));
   }
 
-  forget(tag: string): void {
+  /** Stops watching for refused pods, because the tag has no canary strategy. */
+  rest(tag: string, leading: AbortSignal): void {
+    this.#options.refused.follow(tagKey(tag), false, leading);
+  }
+
+  forget(tag: string, leading: AbortSignal): void {
+    this.rest(tag, leading);
     this.#tags.delete(tag);
     this.#options.recent.forget(tag);
   }

@@ -76,7 +76,7 @@ export class TagReconciler {
     const { settings, view, webhooks, rollouts, refusals } = this.#options;
     const { name } = tag.metadata;
     const pass = { tag, object, signal };
-    const plan = this.#plan(tag);
+    const plan = this.#plan(tag, signal);
     const { revisionReady: RevisionReady } = plan;
     const Overlap = no('NoOverlap', 'no older InjectorConfig or RevisionTag selects the same pods');
     this.#report(object, 'Configuration', RevisionReady);
@@ -183,7 +183,7 @@ export class TagReconciler {
     return this.#status.write(pass, { ...findings, Conflict }, Math.min(retryAfter, again), state);
   }
 
-  #plan(tag: RevisionTag): TagPlan {
+  #plan(tag: RevisionTag, signal: AbortSignal): TagPlan {
     const { targets, known, reports, rollouts, view } = this.#options;
     const current = targets.current(tag.metadata.name);
     const situation = {
@@ -195,8 +195,11 @@ export class TagReconciler {
       revisions: revisionsOf(targets.configs()),
     };
     // A tag that has no target has no workloads yet, so it needs no canary.
-    if (tag.spec.strategy?.canary === undefined || current === undefined) return planTag(situation);
-    return rollouts.plan({ ...situation, current }, view.tagWebhook(tag.metadata.name));
+    if (tag.spec.strategy?.canary === undefined || current === undefined) {
+      rollouts.rest(tag.metadata.name, signal);
+      return planTag(situation);
+    }
+    return rollouts.plan({ ...situation, current }, view.tagWebhook(tag.metadata.name), signal);
   }
 
   /** Withdraws the webhook, because an older object selects the same pods. */
@@ -211,7 +214,7 @@ export class TagReconciler {
   async #gone(name: string, signal: AbortSignal): Promise<number> {
     const { view, memory, rollouts, targets, logger } = this.#options;
     memory.forget(tagKey(name));
-    rollouts.forget(name);
+    rollouts.forget(name, signal);
     this.#status.forget(name);
     // The pass over InjectorConfig `default` updates the webhook. A deletion would stop injection.
     const defaultConfig = name === defaultRevision ? targets.configs().find(isUsableDefault) : undefined;

@@ -3,6 +3,7 @@ import type { StatusCause } from '../../kube/api-error.ts';
 interface Container {
   readonly name?: string;
   readonly image?: string;
+  readonly workingDir?: string;
   readonly ports?: readonly { readonly containerPort?: number }[];
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
@@ -27,7 +28,7 @@ export function podErrors(pod: object): StatusCause[] {
   const { containers = [], initContainers = [], volumes = [], restartPolicy = 'Always' } = spec;
   const names = new Set<string>();
   for (const [list, items] of Object.entries({ containers, initContainers })) {
-    for (const [index, { name = '', image = '', ports = [], volumeMounts = [] }] of items.entries()) {
+    for (const [index, { name = '', image = '', workingDir, ports = [], volumeMounts = [] }] of items.entries()) {
       const path = `spec.${list}[${index}]`;
       const isLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
       if (name === '') add(`${path}.name`, 'Required', 'Required value');
@@ -35,6 +36,8 @@ export function podErrors(pod: object): StatusCause[] {
       else if (names.has(name)) add(`${path}.name`, 'Duplicate', `Duplicate value: ${JSON.stringify(name)}`);
       names.add(name);
       if (image === '') add(`${path}.image`, 'Required', 'Required value');
+      // Stands for the rules that are not known offline.
+      if (workingDir === '/unknown') add(`${path}.workingDir`, 'Invalid', 'Invalid value: "/unknown": not allowed');
       for (const [at, { containerPort = 0 }] of ports.entries()) {
         const message = `Invalid value: ${containerPort}: must be between 1 and 65535, inclusive`;
         if (containerPort < 1 || containerPort > 65535) add(`${path}.ports[${at}].containerPort`, 'Invalid', message);

@@ -8,9 +8,9 @@ import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { type FamilyMember, familyMember, foreign } from './judge-pod.ts';
+import { type FamilyMember, familyMember, foreign, type PodJudgement } from './judge-pod.ts';
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
-import { type RelevantNames, traitsOf } from './pod-traits.ts';
+import { type PodTraits, type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage, usageKey } from './pod-usage.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
@@ -167,6 +167,16 @@ export class ClusterUsage implements UsageSource {
   /** Returns the version of a webhook by which pods are judged now; undefined on non-leaders. */
   selectingWebhook(id: string): SelectingWebhook | undefined {
     return this.#counting?.usage.judging.webhooks.get(id);
+  }
+
+  /** Returns the traits of a pod that need not exist; undefined if the pod would not count. */
+  traitsOf(pod: KubernetesObject): PodTraits | undefined {
+    return traitsOf(pod, this.#names);
+  }
+
+  /** Judges a pod that need not exist; returns no judgements on non-leaders. */
+  judge(traits: PodTraits): readonly PodJudgement[] {
+    return this.#synced()?.usage.judge(traits) ?? [];
   }
 
   /** Returns the figures for metrics; undefined on non-leaders. */

@@ -54,3 +54,11 @@ export class PodGroups {
     return group;
   }
 }
+
+/** Returns the creation time of the newest pod, in ms since 1970; -Infinity if there is none. */
+export function newestPod(groups: Iterable<PodGroup>): number {
+  let newest = -Infinity;
+  for (const { pods } of groups)
+    for (const { createdAt = -Infinity } of pods.values()) newest = Math.max(newest, createdAt * 1000);
+  return newest;
+}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
+import type { PodTraits } from './pod-traits.ts';
 import type { CompiledSelectors, SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import {
   type foreign,
@@ -224,15 +225,20 @@ export class PodUsage {
     this.#dropUnused(group.traits.namespace, namespace);
   }
 
-  #judge(group: PodGroup): void {
-    const { labels, matching } = this.#namespace(group.traits.namespace);
+  /** Judges a pod with these traits, which need not exist; none before its namespace is listed. */
+  judge(traits: PodTraits): PodJudgement[] {
+    const { labels, matching = [] } = this.#namespaces.get(traits.namespace) ?? {};
     const selecting = new Set<SelectingWebhook>();
-    for (const { webhook, selectors } of matching) if (selectors.pod(group.traits.labels)) selecting.add(webhook);
+    for (const { webhook, selectors } of matching) if (selectors.pod(traits.labels)) selecting.add(webhook);
     const sources = {
       familyOf: (name: string) => this.#judging.families.get(name),
       rulesOf: (webhook: SelectingWebhook) => this.#rules.get(rulesKey(webhook))?.rules,
     };
-    this.#setJudgements(group, labels === undefined ? [] : judgePod(group.traits, selecting, sources));
+    return labels === undefined ? [] : judgePod(traits, selecting, sources);
+  }
+
+  #judge(group: PodGroup): void {
+    this.#setJudgements(group, this.judge(group.traits));
     for (const judgement of group.judgements) {
       const { reason, selectedBy } = judgement;
       if (reason !== 'RulesUnknown' || selectedBy === undefined) continue;

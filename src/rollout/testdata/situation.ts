@@ -38,7 +38,7 @@ export function ref(revision: string, hash = '00000001'): RolloutRevision {
 export function workloads(count: number, pods = 1): ObservedWorkload[] {
   return Array.from({ length: count }, (_, index) => {
     const rank = ((1n << 64n) * BigInt(index)) / BigInt(count);
-    return { rank: rank.toString(16).padStart(16, '0'), pods };
+    return { rank: rank.toString(16).padStart(16, '0'), namespace: index % 2 === 0 ? 'shop' : 'bank', pods };
   });
 }
 

@@ -251,7 +251,7 @@ export class World {
       ...(this.#isKnown && stable ? { stable } : {}),
       workloads: [...this.#workloads]
         .filter(([rank]) => this.#isSeen(rank))
-        .map(([rank, pods]) => ({ rank, pods: pods.length })),
+        .map(([rank, pods]) => ({ rank, namespace: 'shop', pods: pods.length })),
       incompleteUntil: this.#leaderSince + lingerMs,
       pods: { stable: this.#podsOf(this.state?.stable), canary: this.#podsOf(this.state?.canary) },
       injectionErrors: 0,
