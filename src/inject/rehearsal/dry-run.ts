@@ -1,3 +1,4 @@
+import type { Rehearsal } from '../injection-result.ts';
 import { creatableMetadata } from '../kubernetes/admission-pod.ts';
 import { objectAt } from '../objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
@@ -141,4 +142,10 @@ export function verdictOf(judged: readonly JudgedPod[], count: number): PodsVerd
       },
     }),
   };
+}
+
+/** Says that pods are invalid: in the API server's words or, if it finds nothing, in our own. */
+export function invalidPods(verdict: PodsVerdict | undefined, unusable: Rehearsal['unusable']): readonly string[] {
+  if (verdict !== undefined && verdict.invalid.length > 0) return verdict.invalid;
+  return unusable === undefined ? [] : [`${unusable.share} are unusable: ${unusable.message}`];
 }

@@ -83,19 +83,18 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const oddKinds = [...new Set(unusable.map(({ kind }) => kind))].slice(0, mostFindings).join(', ');
   const share = `${unusable.length} of ${injected.length} ${sample === undefined ? 'typical' : 'injected'} pods, such as ${oddKinds},`;
   const named = odd && { unusable: { message: odd.message, share, isEvery } };
-  // The API server judges a sample, if it may be asked.
-  if (sample === undefined) failed.push(...unusable);
-  const [first] = failed;
-  if (first !== undefined && isEvery && sample === undefined) {
-    const { reason, message } = failed.find((each) => each.reason !== 'TemplateLimit') ?? first;
+  const problems = [...failed, ...unusable];
+  const worst = problems.find((each) => each.reason !== 'TemplateLimit') ?? problems[0];
+  if (worst !== undefined && isEvery && sample === undefined) {
+    const { reason, message } = worst;
     // A dropped or missing field is often the cause of an unusable pod.
-    const hints = failed.length === unusable.length ? outputWarnings(injector, texts) : [];
-    return { failure: { reason, message: [message, ...hints].join('; ') }, warnings: [], ...named };
+    const hints = failed.length === 0 ? outputWarnings(injector, texts) : [];
+    return { failure: { reason, message }, warnings: hints, ...named };
   }
   const warnings: string[] = [];
+  const [first] = failed;
   if (first !== undefined) {
-    const usable = sample === undefined ? injected.length - unusable.length : injected.length;
-    const count = `${failed.length} of ${failed.length + usable}`;
+    const count = `${failed.length} of ${failed.length + injected.length}`;
     const kinds = failed.slice(0, mostFindings).map(({ kind }) => kind);
     const message = first.message.slice(0, longestMessage);
     warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
@@ -109,7 +108,10 @@ export function refuseUnusable({ rehearsal, defaultTemplates }: Injector): void 
   if (rehearsal?.failure === undefined) return;
   const names = defaultTemplates.join(', ');
   const message = `config.templates: ${names} ${defaultTemplates.length === 1 ? 'fails' : 'fail'} for every pod`;
-  throw new ConfigurationError('config.templates', `${message} that was tried: ${rehearsal.failure.message}`);
+  throw new ConfigurationError(
+    'config.templates',
+    `${message} that was tried: ${[rehearsal.failure.message, ...rehearsal.warnings].join('; ')}`,
+  );
 }
 
 /** Returns warnings about the output of the templates. */

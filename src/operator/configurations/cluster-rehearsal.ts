@@ -1,7 +1,7 @@
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { type DryRunPlace, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { type DryRunPlace, invalidPods, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { type TypicalPod, typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
@@ -127,9 +127,8 @@ export class ClusterRehearsal {
       const typical = compiled.verdict ?? (await this.judge(config, compiled.files, signal));
       const chosen = injected.slice(0, maximumDryRuns);
       const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
-      const offline = verdict.unjudged && unusable ? [`${unusable.share} are unusable: ${unusable.message}`] : [];
       const known = compiled.verdict === undefined ? typical.invalid : [];
-      const doubts = [...warnings, ...known, ...verdict.invalid, ...offline];
+      const doubts = [...warnings, ...known, ...invalidPods(verdict, unusable)];
       if (record.tried.compiled === compiled)
         record.tried = { compiled, result: { doubts, verdicts: [typical, verdict] } };
       wake(name);

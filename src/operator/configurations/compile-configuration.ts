@@ -4,7 +4,7 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
-import type { PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { invalidPods, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
@@ -123,12 +123,13 @@ export class ConfigurationCompiler {
       refuseUseless(injector);
       // What is published stays, whatever a newer operator or API server says about it.
       const isPublished = config.status?.config?.hash === hash;
+      const { templateNames, warnings, rehearsal: { failure, unusable, warnings: suspicions = [] } = {} } = injector;
+      const isInjected = failure === undefined || unusable !== undefined;
+      const verdict = isInjected && !isPublished ? await this.#judge(config, files, signal) : undefined;
+      refuseInvalid(verdict, suspicions);
       if (!isPublished) refuseUnusable(injector);
-      const { templateNames, warnings, rehearsal } = injector;
-      const failures = isPublished && rehearsal?.failure ? [rehearsal.failure.message] : [];
-      const verdict = isPublished ? undefined : await this.#judge(config, files, signal);
-      refuseInvalid(verdict);
-      const doubts = [...warnings, ...failures, ...(rehearsal?.warnings ?? []), ...(verdict?.invalid ?? [])];
+      const failures = isInjected ? [] : [failure.message];
+      const doubts = [...warnings, ...failures, ...suspicions, ...invalidPods(verdict, unusable)];
       return { files, hash, templates: templateNames.length, doubts, ...(verdict && { verdict }) };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
@@ -188,9 +189,9 @@ function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): 
 }
 
 /** @throws ConfigurationError if the API server refuses every typical pod */
-function refuseInvalid(verdict: PodsVerdict | undefined): void {
+function refuseInvalid(verdict: PodsVerdict | undefined, hints: readonly string[]): void {
   if (verdict?.isRefused !== true) return;
-  throw new ConfigurationError('config.templates', `config.templates: ${verdict.invalid.join('; ')}`);
+  throw new ConfigurationError('config.templates', `config.templates: ${[...verdict.invalid, ...hints].join('; ')}`);
 }
 
 function refuseOversize(files: ConfigurationFiles): void {
