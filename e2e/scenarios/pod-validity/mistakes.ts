@@ -99,7 +99,7 @@ export const mistakes: Readonly<Record<string, readonly Change[]>> = {
   'volume source': volume(
     ...[{ secret: {} }, { configMap: {} }, { persistentVolumeClaim: { claimName: '' } }, { csi: { driver: '' } }],
     ...[{ hostPath: { path: '' } }, { hostPath: { path: '/a/../b' } }, { hostPath: { path: '/a', type: 'Dir' } }],
-    ...[{ ephemeral: {} }, { nfs: { server: 'a' } }],
+    ...[{ ephemeral: {} }, { nfs: { server: 'a' } }, { emptyDir: { sizeLimit: '-1' } }],
   ),
   'volume file': volume(
     ...[{ secret: { secretName: 'a', defaultMode: 512 } }, { configMap: { name: 'a', items: [{ key: 'a' }] } }],
@@ -129,6 +129,11 @@ export const mistakes: Readonly<Record<string, readonly Change[]>> = {
   ],
   'port protocol': adding('ports', { containerPort: 1, protocol: 'tcp' }, { containerPort: 1, protocol: 'HTTP' }),
   hostPort: [
+    ({ spec }) => {
+      const [first] = listOf(spec.containers);
+      spec.hostNetwork = true;
+      if (first !== undefined) add(first, 'ports', { containerPort: 1, hostPort: 2 });
+    },
     ...adding('ports', { containerPort: 1, hostPort: 65_536 }),
     ({ container }) => {
       add(container, 'ports', { containerPort: 1, hostPort: 3 }, { containerPort: 2, hostPort: 3, protocol: 'TCP' });
@@ -276,6 +281,12 @@ export const mistakes: Readonly<Record<string, readonly Change[]>> = {
     ...setInSpec('hostname', 'a.b', 'A'),
     ...setInSpec('subdomain', 'a_b'),
     ...setInSpec('nodeName', 'A'),
+    ...setInSpec('os', {}, { name: 'Linux' }),
+    ...setInSpec('schedulingGates', [{ name: 'a b' }], [{ name: '' }]),
+    ...setInSpec('readinessGates', [{ conditionType: 'a b' }], [{ conditionType: '' }]),
+    ({ pod }) => {
+      part(pod, 'metadata').finalizers = ['a b'];
+    },
   ],
   'label or annotation': [
     inMetadata('labels', 'a b', ''),
@@ -299,6 +310,16 @@ export const mistakes: Readonly<Record<string, readonly Change[]>> = {
       { key: 'a', value: 'b c' },
     ],
   ),
+  affinity: [
+    { key: 'a', operator: 'in', values: ['b'] },
+    { key: 'a b', operator: 'Exists' },
+  ].flatMap((expression) => {
+    const matchExpressions = [expression];
+    const [nodes, pods] = [[{ matchExpressions }], { topologyKey: 'a', labelSelector: { matchExpressions } }];
+    const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+    const nodeAffinity = { [required]: { nodeSelectorTerms: nodes } };
+    return setInSpec('affinity', { nodeAffinity }, { podAffinity: { [required]: [pods] } });
+  }),
   topologySpreadConstraints: [
     ...setInSpec('topologySpreadConstraints', [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'Never' }]),
     ...setInSpec('topologySpreadConstraints', [{ topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }]),

@@ -1,4 +1,5 @@
 import { listOf } from '../kubernetes/admission-pod.ts';
+import { amountIn } from '../kubernetes/container-sum.ts';
 import { objectAt } from '../objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { isZero } from './field-rules.ts';
@@ -32,9 +33,11 @@ export const checks: Readonly<Record<string, Check>> = {
         const at = place.at(list).item(index, name);
         if (!isZero(name) && names.has(name)) at.at('name').report('Duplicate value', name);
         names.add(name);
-        checkNodePorts(ports, at.at('ports'), list === 'containers' ? running : new Set());
+        checkNodePorts(ports, at.at('ports'), list === 'containers' ? running : new Set(), spec.hostNetwork === true);
       }
     }
+    if (!isZero(spec.nodeName) && listOf(spec.schedulingGates).length > 0)
+      place.at('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
     if (spec.dnsPolicy === 'None' && isZero(objectAt(spec, ['dnsConfig']).nameservers))
       place.at('dnsConfig').report('Required value', undefined, 'must name a DNS server when `dnsPolicy` is None');
     checkPodResources(spec, place);
@@ -97,6 +100,10 @@ export const checks: Readonly<Record<string, Check>> = {
     const unordered = Object.keys(volume).filter((name) => !volumeSources.includes(name));
     const [, ...others] = given(volume, [...volumeSources, ...unordered]);
     for (const other of others) place.at(other).forbidden('may not specify more than 1 volume type');
+  },
+
+  EmptyDirVolumeSource: (source, place) => {
+    if (amountIn(source, 'sizeLimit') < 0) place.at('sizeLimit').forbidden('must not be negative');
   },
 
   ProjectedVolumeSource: ({ sources }, place) => {
@@ -175,10 +182,13 @@ const fieldsOfVariables = [
 /** The usual sources of volumes, in the order in which the API server counts them. */
 const volumeSources = ['emptyDir', 'hostPath', 'secret', 'nfs', 'persistentVolumeClaim', 'downwardAPI', 'configMap'];
 
-/** Checks that ports of the node differ. The network of the node is not considered. */
-function checkNodePorts(ports: unknown, place: Place, used: Set<string>): void {
-  for (const [index, { hostPort, hostIP = '', protocol }] of listOf(ports).entries()) {
+/** Checks that ports of the node differ. In the node's network, they are the containers' ports. */
+function checkNodePorts(ports: unknown, place: Place, used: Set<string>, isInNodeNetwork: boolean): void {
+  for (const [index, { containerPort, hostPort: own, hostIP = '', protocol }] of listOf(ports).entries()) {
+    const hostPort = isZero(own) && isInNodeNetwork ? containerPort : own;
     if (isZero(hostPort)) continue;
+    if (isInNodeNetwork && hostPort !== containerPort && place.path.startsWith('spec.containers'))
+      place.item(index).at('hostPort').invalid(hostPort, 'must match `containerPort` with hostNetwork');
     const name = [isZero(protocol) ? 'TCP' : protocol, hostIP, hostPort].join('/');
     if (used.has(name)) place.item(index).at('hostPort').report('Duplicate value', name);
     used.add(name);

@@ -10,11 +10,14 @@ import { syntaxes } from './syntax.ts';
  * differ, a rule allows what one of them allows.
  */
 const table = `
-ObjectMeta: labels labels; annotations annotations
+ObjectMeta: labels labels; annotations annotations; finalizers qualifiedName
 PodSpec: containers required; ephemeralContainers forbidden; restartPolicy Always|OnFailure|Never; nodeSelector labels
 PodSpec: dnsPolicy ClusterFirstWithHostNet|ClusterFirst|Default|None; preemptionPolicy PreemptLowerPriority|Never
 PodSpec: hostname dnsLabel; subdomain dnsLabel; nodeName dnsSubdomain; serviceAccountName dnsSubdomain
 PodSpec: priorityClassName dnsSubdomain; runtimeClassName dnsSubdomain; activeDeadlineSeconds 1..2147483647
+PodOS: name required linux|windows
+PodSchedulingGate: name always qualifiedName
+PodReadinessGate: conditionType always qualifiedName
 PodSecurityContext,SecurityContext: runAsUser 0..2147483647; runAsGroup 0..2147483647; procMount Default|Unmasked
 PodSecurityContext: fsGroup 0..2147483647; supplementalGroups 0..2147483647; fsGroupChangePolicy OnRootMismatch|Always
 SeccompProfile,AppArmorProfile: type required Localhost|RuntimeDefault|Unconfined
@@ -58,6 +61,8 @@ Toleration: key qualifiedName; operator Equal|Exists|Lt|Gt; effect NoSchedule|Pr
 TopologySpreadConstraint: maxSkew always 1..; topologyKey required; minDomains 1..
 TopologySpreadConstraint: whenUnsatisfiable always DoNotSchedule|ScheduleAnyway
 LabelSelector: matchLabels labels
+LabelSelectorRequirement: key always qualifiedName; operator always In|NotIn|Exists|DoesNotExist
+NodeSelectorRequirement: key always qualifiedName; operator always In|NotIn|Exists|DoesNotExist|Gt|Lt
 PodAffinityTerm: topologyKey required qualifiedName
 `;
 

@@ -11,6 +11,11 @@ const podWith = (container: JsonObject, spec: JsonObject = {}): JsonObject => ({
 });
 const messagesOf = (pod: JsonObject): string[] => findInvalidFields(pod).map(({ message }) => message);
 const at = 'spec.containers[0]';
+/** A container with one port that only the node's network shares, and one that may differ there. */
+const onNode = (name: string, hostPort: number): JsonObject => ({
+  ...{ name, image },
+  ports: [{ containerPort: 8, hostPort }, { containerPort: 80 }],
+});
 const exec = { command: ['a'] };
 const labels = { 'a/b': 'c' };
 
@@ -31,6 +36,28 @@ describe('findInvalidFields', () => {
       'a port beyond the range',
       podWith({ ports: [{ containerPort: 99_999 }] }),
       `${at}.ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535`,
+    ],
+    [
+      "another port in the node's network, and a port of two containers",
+      podWith({}, { hostNetwork: true, containers: [8, 9].map((hostPort) => onNode(`c${hostPort}`, hostPort)) }),
+      'spec.containers[1].ports[0].hostPort: Invalid value: 9: must match `containerPort` with hostNetwork',
+      'spec.containers[1].ports[1].hostPort: Duplicate value: "TCP//80"',
+    ],
+    [
+      'a negative size, a node before the gates are gone, and an unknown system',
+      podWith(
+        {},
+        {
+          volumes: [{ name: 'a', emptyDir: { sizeLimit: '-1' } }],
+          nodeName: 'a',
+          schedulingGates: [{ name: 'a b' }],
+          os: { name: 'Linux' },
+        },
+      ),
+      'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+      'spec.volumes[0].emptyDir.sizeLimit: Forbidden: must not be negative',
+      'spec.os.name: Unsupported value: "Linux": supported values: "linux", "windows"',
+      'spec.schedulingGates[0].name: Invalid value: "a b": must be at most 63 letters, digits and inner "-", "_" and ".", also after a DNS name and "/"',
     ],
     [
       'a path that is mounted twice, and a volume that does not exist',
