@@ -152,10 +152,6 @@ export const injectorConfigStatusSchema = z.object({
       z.string().max(64),
       'The hash of the desired configuration, if it exceeds a limit; condition TemplatesValid names the limit. The operator does not try this configuration again until it changes.',
     ),
-    tried: optional(
-      z.string().max(64),
-      'The hash of the configuration that the operator tried last with pods of the cluster. It does not try this configuration again.',
-    ),
   }),
   certificate: optionalObject('The serving certificate.', {
     notAfter: optionalTime('The time at which the serving certificate expires.'),

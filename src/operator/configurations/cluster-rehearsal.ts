@@ -1,7 +1,7 @@
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { type DryRunPlace, invalidPods, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { type DryRunPlace, invalidPods, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { type TypicalPod, typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
@@ -70,17 +70,14 @@ export class ClusterRehearsal {
   }
 
   /**
-   * Returns TemplatesDoubtful and PodsNotValidated. Leaves both unchanged until pods were tried,
-   * and if an earlier leader has tried the configuration, because the result would be the same.
+   * Returns TemplatesDoubtful and PodsNotValidated. Leaves both unchanged until pods were tried.
    */
   findings(pass: RevisionPass, compiled: CompiledConfiguration): RevisionFindings {
     const { name } = pass.config.metadata;
-    const published = pass.config.status?.config;
-    const isPublished = published?.hash === compiled.hash;
+    const isPublished = pass.config.status?.config?.hash === compiled.hash;
     const { tried } = this.#options.memory.read(name);
     const last = tried?.compiled === compiled ? tried : undefined;
-    const isDue = isPublished && last === undefined && published.tried !== compiled.hash;
-    const sample = isDue ? this.#sample(pass) : undefined;
+    const sample = isPublished && last === undefined ? this.#sample(pass) : undefined;
     if (sample !== undefined && sample.length > 0) void this.#try(pass, compiled, sample);
     const typical = compiled.verdict === undefined ? [] : [compiled.verdict];
     // While nothing uses the configuration, only typical pods can be tried.
@@ -88,11 +85,9 @@ export class ClusterRehearsal {
     if (isPublished && !isUnused && last?.result === undefined) return {};
     const { doubts: found, verdicts } = last?.result ?? { doubts: [], verdicts: typical };
     const doubts = [...compiled.doubts, ...found];
-    const isFinal = last?.result !== undefined && !verdicts.some(({ unjudged }) => isTemporary(unjudged?.reason));
     return {
       TemplatesDoubtful: doubts.length === 0 ? no('AllFine', fine) : yes('Doubtful', doubts.join('; ')),
       PodsNotValidated: validation(verdicts),
-      ...(isFinal && { triedHash: compiled.hash }),
     };
   }
 

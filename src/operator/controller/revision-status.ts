@@ -51,8 +51,6 @@ export interface RevisionFindings extends FindingsOf<(typeof required | typeof e
   readonly servedBy?: number;
   /** The hash of a configuration that is too costly to load. */
   readonly refusedHash?: string | undefined;
-  /** The hash of the configuration that was tried with pods of the cluster. */
-  readonly triedHash?: string | undefined;
   readonly rotation?: Rotation | undefined;
   /** The answer to the latest rotate request. */
   readonly rotateRequest?: RotateAnswer | undefined;
@@ -91,11 +89,9 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
   const refused = 'refusedHash' in findings ? findings.refusedHash : before?.config?.refused;
-  const tried = findings.triedHash ?? before?.config?.tried;
   const configuration = {
     ...(hash === undefined ? {} : { hash, ...(servedBy === undefined ? {} : { servedBy }) }),
     ...(refused === undefined ? {} : { refused }),
-    ...(tried === undefined ? {} : { tried }),
   };
   return {
     observedGeneration,
