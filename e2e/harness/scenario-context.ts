@@ -38,6 +38,8 @@ export class ScenarioContext {
   readonly #endings: (() => unknown)[] = [];
   /** The figures for docs/measurements. */
   figures: Figures = {};
+  /** When the roles of an earlier release applied to the operator, in milliseconds since 1970. */
+  readonly earlierRoles: { readonly from: number; readonly until: number }[] = [];
 
   constructor(
     cluster: Cluster,
@@ -76,13 +78,13 @@ export class ScenarioContext {
     for (const installation of this.#installations) this.rights.collect(installation, events);
   }
 
-  /** Returns the events of the operator, except those while the API server was starting. */
+  /** Returns the events of the operator, except those before the API server knew its roles. */
   #settled(audit: AuditLog | undefined): AuditEvent[] {
-    const starts = this.cluster.controlPlane?.starts ?? [];
+    const excepted = [...(this.cluster.controlPlane?.starts ?? []), ...this.earlierRoles];
     return (audit?.events() ?? []).filter(({ stageTimestamp, userAgent = '' }) => {
       const time = Date.parse(stageTimestamp);
       // Some scenarios send requests with a token of the operator.
-      return !userAgent.startsWith('e2e-') && !starts.some(({ from, until }) => time >= from && time <= until);
+      return !userAgent.startsWith('e2e-') && !excepted.some(({ from, until }) => time >= from && time <= until);
     });
   }
 

@@ -26,7 +26,7 @@ const timeScale = 5;
 const statusIntervalMs = 30_000 / timeScale;
 
 type Measures = Readonly<Record<(typeof measures)[number], number>>;
-type Reading = Scale & Measures;
+type Reading = Scale & Measures & { readonly dryRunsPerEdit: number };
 const measures = [
   'requestsPerEdit',
   'kindsOfRequestsPerEdit',
@@ -68,6 +68,7 @@ export const revisionScale: Scenario = {
         'an edit of one InjectorConfig takes the same number of requests at all sizes',
         exponents.kindsOfRequestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
       ],
+      ['an edit takes at most 20 dry runs', readings.every((each) => each.dryRunsPerEdit <= 20)],
       [
         'a new label on a namespace causes at most one status write for each of the two revisions',
         readings.every((each) => each.requestsPerLabel <= 4),
@@ -150,6 +151,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
     editToReadyMilliseconds = Date.now() - at;
   });
   const after = await reconciles();
+  const dryRuns = edit.filter(({ requestURI }) => requestURI.includes('dryRun=All'));
   const stale = population.podsOf(0);
   await checkPods(`after an edit, the operator counts all ${stale} pods of the revision as stale`, 'stale', stale);
 
@@ -166,7 +168,8 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   await applyUntilReady(client, config);
   return {
     ...scale,
-    requestsPerEdit: edit.length,
+    requestsPerEdit: edit.length - dryRuns.length,
+    dryRunsPerEdit: dryRuns.length,
     kindsOfRequestsPerEdit: kindsOfRequests(edit).size,
     requestsPerLabel: label.length,
     requestsPerPod: pod.length,

@@ -78,12 +78,14 @@ export const upgrade: Scenario = {
     ] as const) {
       const before = `${await rolled.path()} ${await back.path()}`;
       const objects = objectsOf(bundle, system);
+      const from = Date.now();
       await changeChart(client, replicas, objects);
       const rotation = await beginRotation(context, 'v1');
       const isRotating = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
       const statement = `a rotation is in progress while the ${first} are replaced first`;
       await Promise.all([context.checkNow(statement, isRotating), replace(replicas, bundle, [first])]);
       await replace(replicas, bundle, [first === 'webhooks' ? 'controllers' : 'webhooks']);
+      if (bundle === earlier) context.earlierRoles.push({ from, until: Date.now() });
       // Apply the CRDs last, because helm does not update CRDs.
       await applyAll(client, objects.filter(isDefinition));
       await rotation.ended();
