@@ -54,8 +54,14 @@ export type InjectionResult =
 export interface Rehearsal {
   /** The reason why no pod could be injected, or was usable then; absent if one was. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string };
-  /** Why injected pods are unusable, and how many of the usable and unusable ones. */
-  readonly unusable?: { readonly message: string; readonly share: string; readonly isEvery: boolean };
+  /** Why injected pods are unusable, and how many of them. */
+  readonly unusable?: {
+    readonly message: string;
+    readonly share: string;
+    readonly isEvery: boolean;
+    /** Whether only rules of the API server make pods unusable. */
+    readonly isByServer: boolean;
+  };
   /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];
   /** The injected pods, if the caller chose the pods. */

@@ -18,7 +18,7 @@ export interface RefusalReason {
 const longestMessage = 4096;
 /** The prefixes that the event recorder and the controllers of Kubernetes 1.36 write. */
 const prefix =
-  /^(\(combined from similar events\): )?(Error creating: |Create Pod \S+ in StatefulSet \S+ failed error: )?/;
+  /^(\(combined from similar events\): )?(Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )?/;
 const invalid = /^Pod "[^"]*" is invalid: /;
 const forbidden = /^pods "[^"]*" is forbidden: /;
 const denied = /^admission webhook "[^"]*" denied the request/;
@@ -51,10 +51,13 @@ export function isOver({ since, at }: RefusalTimes, now: number): boolean {
   return now - at > Math.min(attempts.longest, expected);
 }
 
-/** Adds a refusal to earlier ones, unless they have ended before. */
-export function addRefusal(known: RefusalTimes | undefined, at: number): RefusalTimes {
-  if (known === undefined || isOver(known, at)) return { since: at, at };
-  return { since: known.since, at: Math.max(known.at, at) };
+/**
+ * Adds a refusal to earlier ones, unless they have ended before.
+ * @param first the first attempt of the same Event
+ */
+export function addRefusal(known: RefusalTimes | undefined, at: number, first = at): RefusalTimes {
+  if (known === undefined || isOver(known, first)) return { since: first, at };
+  return { since: Math.min(known.since, first), at: Math.max(known.at, at) };
 }
 
 /** How long pods must be refused, in milliseconds: a quota may be free again in a moment. */
@@ -122,7 +125,8 @@ export function refusedShares(
 /**
  * Returns the refusals that speak against a configuration: the proven ones, or else all unproven
  * ones, if they come from two namespaces (or there is only one), and if their share exceeds that of
- * `others`. The author of one namespace can fill its quota and forge Events.
+ * `others`, which also count from two namespaces on. The author of one namespace can fill its quota
+ * and forge Events.
  * @param tried the workloads with the configuration
  * @param maximumPercent by how many percentage points the share may exceed that of `others`
  */
@@ -130,11 +134,15 @@ export function blamedRefusals(tried: RefusedShare, others: RefusedShare, maximu
   const proven = tried.refused.filter(({ verdict }) => verdict === 'Proven');
   if (proven.length > 0) return proven;
   const unproven = tried.refused.filter(({ verdict }) => verdict !== 'Own');
-  const namespaces = new Set(unproven.map(({ namespace }) => namespace)).size;
-  if (namespaces < Math.min(2, tried.namespaces)) return [];
+  if (isFromOne(unproven, tried)) return [];
   const share = { failing: unproven.length, total: tried.workloads };
-  const other = { failing: others.refused.length, total: others.workloads };
+  const other = { failing: isFromOne(others.refused, others) ? 0 : others.refused.length, total: others.workloads };
   return isWorse(share, other, maximumPercent) ? unproven : [];
+}
+
+/** Reports whether refusals come from one of several namespaces, or from none. */
+function isFromOne(refused: readonly Refusal[], { namespaces }: RefusedShare): boolean {
+  return new Set(refused.map(({ namespace }) => namespace)).size < Math.min(2, namespaces);
 }
 
 /** Returns why refusals require a rollback. */

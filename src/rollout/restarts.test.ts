@@ -269,6 +269,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
       return incomplete(name, { ...workload, stale: 1, restarted: since(979), refused, ...fields });
     };
     const web = refusedIn('shop', 'web');
+    const waiting = incomplete('b', { namespace: 'bank', stale: 1, restarted: since(979) });
     const proof = (verdict: 'Proven' | 'Own') => ({ refused: { ...web.refused!, verdict } });
 
     it('stops, and says why', () => {
@@ -282,8 +283,9 @@ describe('planRestarts, when restarted workloads fail,', () => {
 
     const rows: [what: string, phase: string, own: RestartCandidate[]][] = [
       ['one namespace, if no other has workloads', 'Stopped', [web, candidate('a')]],
-      ['one of two namespaces', 'Restarting', [web, candidate('b', { namespace: 'bank' })]],
-      ['a proof', 'Stopped', [refusedIn('shop', 'web', proof('Proven')), candidate('b', { namespace: 'bank' })]],
+      ['one namespace, before another is restarted', 'Stopped', [web, candidate('b', { namespace: 'bank' })]],
+      ['one of two namespaces', 'Restarting', [web, waiting]],
+      ['a proof', 'Stopped', [refusedIn('shop', 'web', proof('Proven')), waiting]],
       [
         'pods that are invalid without a sidecar',
         'Restarting',
@@ -300,7 +302,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
 
     it('names the refusal when the restart is late', () => {
       const late = refusedIn('shop', 'web', { restarted: since(300) });
-      const { message } = plan([late, candidate('b', { namespace: 'bank' })]).status;
+      const { message } = plan([late, waiting]).status;
       assert.match(message, /not complete within readyTimeout: its new pods are refused \(ReplicaSet web-1\): no$/);
     });
   });

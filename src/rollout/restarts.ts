@@ -248,7 +248,7 @@ function refusedRestarts(
   const others = own.filter((each) => !isTried(each) && each.stale > 0);
   const share = (among: readonly RestartCandidate[]): RefusedShare => ({
     workloads: among.length,
-    namespaces: new Set(own.map(({ namespace }) => namespace)).size,
+    namespaces: new Set(among.map(({ namespace }) => namespace)).size,
     refused: among.flatMap(({ refused }) => refused ?? []),
   });
   return new Set(blamedRefusals(share(own.filter(isTried)), share(others), 0));

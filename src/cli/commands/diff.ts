@@ -17,7 +17,7 @@ import { choose, type FileConfiguration, loadConfigurations, named, readObjectsA
 import { type DiffReport, makeReport } from '../diff/diff-report.ts';
 import { htmlReport } from '../diff/html-report.ts';
 import { printSummary, printWorkload } from '../diff/print-diff.ts';
-import { replicasOf } from '../diff/read-workloads.ts';
+import { replicasOf } from '../../operator/pods/wanted-pods.ts';
 import { readNamedFile } from '../files.ts';
 import { outputOption, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';

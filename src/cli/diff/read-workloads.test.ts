@@ -4,7 +4,8 @@ import { injectedByAnnotation } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { apiVersionOf } from '../../kube/resource-kinds.ts';
-import { readWorkloads, replicasOf } from './read-workloads.ts';
+import { replicasOf } from '../../operator/pods/wanted-pods.ts';
+import { readWorkloads } from './read-workloads.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 

@@ -1,3 +1,4 @@
+import { isFinished, replicasOf } from '../../operator/pods/wanted-pods.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
 import { without } from '../../inject/pod/without.ts';
@@ -85,22 +86,4 @@ export async function readWorkloads(
 function hasEnded({ metadata, status }: KubernetesObject): boolean {
   const { phase } = (status ?? {}) as { readonly phase?: unknown };
   return metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed';
-}
-
-/** Reports whether an object is a Job that will create no more pods. */
-function isFinished({ kind, status }: KubernetesObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Record<string, unknown>[] };
-  const isEnd = ({ type, status: is }: Record<string, unknown>): boolean =>
-    (type === 'Complete' || type === 'Failed') && is === 'True';
-  return kind === 'Job' && conditions.some(isEnd);
-}
-
-/** Returns the number of pods that a spec asks for; a CronJob counts as one of its Jobs. */
-export function replicasOf({ kind, spec, status }: KubernetesObject): number {
-  type Numbers = Readonly<Record<string, number | undefined>>;
-  if (kind === 'Pod') return 1;
-  if (kind === 'DaemonSet') return ((status ?? {}) as Numbers).desiredNumberScheduled ?? 0;
-  const { jobTemplate } = (spec ?? {}) as { readonly jobTemplate?: { readonly spec?: Numbers } };
-  const { replicas, parallelism } = (kind === 'CronJob' ? (jobTemplate?.spec ?? {}) : (spec ?? {})) as Numbers;
-  return (kind.endsWith('Job') ? parallelism : replicas) ?? 1;
 }

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { subjectOf } from '../check/subject.ts';
-import { replicasOf } from '../diff/read-workloads.ts';
+import { lacksPods, podCreators } from '../../operator/pods/wanted-pods.ts';
 
 /** A workload that asks for injection, and whose pods the API server refuses to create. */
 export interface RefusedWorkload {
@@ -25,7 +25,8 @@ interface FailedCreate extends KubernetesObject {
   readonly lastTimestamp?: string | null;
 }
 
-type Counts = Readonly<Record<string, number | undefined>>;
+/** The maximum number of objects per namespace, whose authors can write any number of Events. */
+const perNamespace = 100;
 
 /**
  * Finds the workloads that lack pods because the API server refuses them, for any cause: the
@@ -39,22 +40,30 @@ export async function readRefused(
   isInjected: (pod: KubernetesObject) => boolean,
 ): Promise<{ readonly refused: readonly RefusedWorkload[]; readonly notes: readonly string[] }> {
   const refused: RefusedWorkload[] = [];
-  try {
-    for (const { involvedObject, message = '' } of await latestEvents(client, only)) {
-      const { apiVersion, kind, namespace, name } = involvedObject;
-      const resource = knownKind(apiVersion, kind);
-      const owner = resource && (await client.find(resource, name, { namespace }));
-      if (owner === undefined || !lacksPods(owner)) continue;
-      const pod = subjectOf(owner, namespace)?.pod as KubernetesObject | undefined;
-      if (pod === undefined || !isInjected(pod)) continue;
-      const workload = workloadOfPod(pod, namespace);
-      refused.push({ namespace, workload: `${workload.kind}/${workload.name}`, kind, name, message });
+  const hindrances: string[] = [];
+  const unlessForbidden = async <T>(read: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      hindrances.push(error.message);
+      return undefined;
     }
-    return { refused, notes: [] };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    return { refused, notes: [`not all workloads whose pods are refused are listed: ${error.message}`] };
+  };
+  const events = (await unlessForbidden(latestEvents(client, only))) ?? [];
+  for (const { involvedObject, message = '' } of events) {
+    const { kind, namespace, name } = involvedObject;
+    const resource = podCreators.get(kind);
+    const owner = resource && (await unlessForbidden(client.find(resource, name, { namespace })));
+    if (owner === undefined || !lacksPods(owner)) continue;
+    const pod = subjectOf(owner, namespace)?.pod as KubernetesObject | undefined;
+    if (pod === undefined || !isInjected(pod)) continue;
+    const workload = workloadOfPod(pod, namespace);
+    refused.push({ namespace, workload: `${workload.kind}/${workload.name}`, kind, name, message });
   }
+  const [first] = hindrances;
+  const notes = first === undefined ? [] : [`not all workloads whose pods are refused are listed: ${first}`];
+  return { refused, notes };
 }
 
 /** Returns the latest Event of each object that could not create a pod. */
@@ -64,14 +73,13 @@ async function latestEvents(client: Pick<ApiClient, 'listAll'>, only: string | u
   const latest = new Map<string, FailedCreate>();
   for (const event of items) {
     const { kind, namespace, name } = event.involvedObject;
+    if (!podCreators.has(kind)) continue;
     const key = `${namespace}/${kind}/${name}`;
     if ((latest.get(key)?.lastTimestamp ?? '') <= (event.lastTimestamp ?? '')) latest.set(key, event);
   }
-  return [...latest.values()];
-}
-
-/** Reports whether an object has fewer pods than its spec asks for. */
-function lacksPods(owner: KubernetesObject): boolean {
-  const { replicas, currentNumberScheduled, active = 0, succeeded = 0 } = (owner.status ?? {}) as Counts;
-  return (replicas ?? currentNumberScheduled ?? active + succeeded) < replicasOf(owner);
+  const counts = new Map<string, number>();
+  return [...latest.values()].filter(({ involvedObject: { namespace } }) => {
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    return (counts.get(namespace) ?? 0) <= perNamespace;
+  });
 }

@@ -144,8 +144,13 @@ export function verdictOf(judged: readonly JudgedPod[], count: number): PodsVerd
   };
 }
 
-/** Says that pods are invalid: in the API server's words or, if it finds nothing, in our own. */
+/** Reports whether the API server has judged all pods. */
+export function isWhole(verdict: PodsVerdict | undefined): boolean {
+  return verdict !== undefined && verdict.unjudged === undefined;
+}
+
+/** Says that pods are invalid: in the API server's words or, if it was not asked, in our own. */
 export function invalidPods(verdict: PodsVerdict | undefined, unusable: Rehearsal['unusable']): readonly string[] {
-  if (verdict !== undefined && verdict.invalid.length > 0) return verdict.invalid;
+  if (verdict !== undefined && (verdict.invalid.length > 0 || isWhole(verdict))) return verdict.invalid;
   return unusable === undefined ? [] : [`${unusable.share} are unusable: ${unusable.message}`];
 }

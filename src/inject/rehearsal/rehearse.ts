@@ -62,7 +62,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const begun = now();
   const { outputs } = injector.templates;
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
-  const unusable: typeof failed = [];
+  const unusable: ((typeof failed)[number] & { readonly isByServer: boolean })[] = [];
   const texts = new Map<string, JsonObject>();
   const injected: InjectedPod[] = [];
   outputs.forget();
@@ -72,8 +72,8 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
     if (result.outcome === 'injected') {
       injected.push({ kind, namespace, pod: result.pod, original: pod });
-      const message = whyUnusable(pod, result.pod);
-      if (message !== undefined) unusable.push({ kind, reason: 'InvalidTemplateOutput', message });
+      const problem = whyUnusable(pod, result.pod);
+      if (problem !== undefined) unusable.push({ kind, reason: 'InvalidTemplateOutput', ...problem });
     }
     for (const [text, content] of outputs.all()) texts.set(text, content);
   }
@@ -82,7 +82,8 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const isEvery = unusable.length === injected.length;
   const oddKinds = [...new Set(unusable.map(({ kind }) => kind))].slice(0, mostFindings).join(', ');
   const share = `${unusable.length} of ${injected.length} ${sample === undefined ? 'typical' : 'injected'} pods, such as ${oddKinds},`;
-  const named = odd && { unusable: { message: odd.message, share, isEvery } };
+  const isByServer = unusable.every((each) => each.isByServer);
+  const named = odd && { unusable: { message: odd.message, share, isEvery, isByServer } };
   const problems = [...failed, ...unusable];
   const worst = problems.find((each) => each.reason !== 'TemplateLimit') ?? problems[0];
   if (worst !== undefined && isEvery && sample === undefined) {

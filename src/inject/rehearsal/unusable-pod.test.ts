@@ -31,7 +31,7 @@ describe('whyUnusable', () => {
   for (const [title, after, why] of cases)
     it(`judges ${title}`, () => {
       if (why === undefined) assert.equal(whyUnusable(before, after), undefined);
-      else assert.match(whyUnusable(before, after) ?? '', why);
+      else assert.match(whyUnusable(before, after)?.message ?? '', why);
       assert.equal(whyUnusable(after, after), undefined);
     });
 });

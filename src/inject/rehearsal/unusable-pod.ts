@@ -7,13 +7,17 @@ import { refusalOf } from '../validity/find-invalid-fields.ts';
 const noValue = '<no value>';
 
 /**
- * Says why an injected pod cannot run because of its injection: the API server refuses it, or an
- * image, a name or a key of a merged list has no value, which the API server accepts in some
- * fields. Returns undefined if the pod is usable, or was unusable before.
+ * Says why an injected pod cannot run because of its injection: an image, a name or a key of a
+ * merged list has no value, which the API server accepts in some fields; or the API server refuses
+ * it. Returns undefined if the pod is usable, or was unusable before.
  */
-export function whyUnusable(before: JsonObject, after: JsonObject): string | undefined {
-  const refusal = refusalOf(before, after);
-  if (refusal !== undefined) return refusal;
+export function whyUnusable(before: JsonObject, after: JsonObject) {
+  const missing = whatHasNoValue(before, after);
+  const message = refusalOf(before, after) ?? missing;
+  return message === undefined ? undefined : { message, isByServer: missing === undefined };
+}
+
+function whatHasNoValue(before: JsonObject, after: JsonObject): string | undefined {
   const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '');
   const known = new Set(keysWithoutValue(before).map(withoutIndexes));
   const path = keysWithoutValue(after).find((each) => !known.has(withoutIndexes(each)));

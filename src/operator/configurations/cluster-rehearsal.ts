@@ -1,9 +1,10 @@
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { type DryRunPlace, invalidPods, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { type DryRunPlace, invalidPods, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { type TypicalPod, typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
 import { pods } from '../cluster-view.ts';
 import type { PassContext, PassMemory, RevisionPass } from '../controller/pass-context.ts';
@@ -64,6 +65,7 @@ export class ClusterRehearsal {
       return await dryRunPods(client, this.#placeOf(config), injected, signal);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof ApiError && error.reason === 'NotLeading') throw error;
       const message = `typical pods could not be tried: ${String(error)}`;
       return { invalid: [], isRefused: false, unjudged: { reason: 'DryRunUnanswered', message } };
     }
@@ -118,16 +120,18 @@ export class ClusterRehearsal {
     try {
       const read = await Promise.all(sample.map((pod) => this.#read(pod, signal)));
       const { warnings, unusable, injected = [] } = await rehearse(compiled.files, read.flat());
-      // A process that has not published the configuration has not tried typical pods, either.
-      const typical = compiled.verdict ?? (await this.judge(config, compiled.files, signal));
+      // Another process has published the configuration, or the API server did not answer then.
+      const isKnown = compiled.verdict !== undefined && !isTemporary(compiled.verdict.unjudged?.reason);
+      const typical = isKnown ? compiled.verdict : await this.judge(config, compiled.files, signal);
       const chosen = injected.slice(0, maximumDryRuns);
       const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
-      const known = compiled.verdict === undefined ? typical.invalid : [];
-      const doubts = [...warnings, ...known, ...invalidPods(verdict, unusable)];
+      const doubts = [...warnings, ...(isKnown ? [] : typical.invalid), ...invalidPods(verdict, unusable)];
       if (record.tried.compiled === compiled)
         record.tried = { compiled, result: { doubts, verdicts: [typical, verdict] } };
       wake(name);
     } catch (error) {
+      // The same process may lead again.
+      if (signal.aborted) delete record.tried;
       const fields = { injectorConfig: name, error: String(error) };
       logger.warn('the configuration was not tried with pods of the cluster', fields);
     }

@@ -4,7 +4,7 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
-import { invalidPods, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { invalidPods, isWhole, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
@@ -127,7 +127,9 @@ export class ConfigurationCompiler {
       const isInjected = failure === undefined || unusable !== undefined;
       const verdict = isInjected && !isPublished ? await this.#judge(config, files, signal) : undefined;
       refuseInvalid(verdict, suspicions);
-      if (!isPublished) refuseUnusable(injector);
+      // Our own rules may differ from those of this API server.
+      const isAccepted = isWhole(verdict) && unusable?.isByServer === true;
+      if (!isPublished && !isAccepted) refuseUnusable(injector);
       const failures = isInjected ? [] : [failure.message];
       const doubts = [...warnings, ...failures, ...suspicions, ...invalidPods(verdict, unusable)];
       return { files, hash, templates: templateNames.length, doubts, ...(verdict && { verdict }) };

@@ -18,11 +18,12 @@ describe('RefusedPods', () => {
   let watches: { readonly store: ObjectStore; readonly signal: AbortSignal }[];
   let reads: string[];
   let missing: Set<string>;
+  let whole: Set<string>;
 
   beforeEach(() => {
     clock = new ManualClock(Date.UTC(2026, 5, 1));
     leading = new AbortController();
-    [watches, reads, missing] = [[], [], new Set()];
+    [watches, reads, missing, whole] = [[], [], new Set(), new Set()];
     const usage = new EditedUsage();
     usage.setFamily('old', istioKeys);
     usage.setWebhook('tag-prod', selectingWebhook('old', { hash: '11111111', tag: 'prod' }));
@@ -40,6 +41,7 @@ describe('RefusedPods', () => {
             kind: 'ReplicaSet',
             metadata: { name, namespace },
             spec: { template },
+            status: { replicas: whole.has(name) ? 1 : 0 },
           };
           const items = missing.has(name) ? [] : [object];
           return Promise.resolve({ items, resourceVersion: '1', continue: undefined });
@@ -55,6 +57,7 @@ describe('RefusedPods', () => {
       logger: capturingLogger(),
     });
     refused.follow('tag/prod', true, leading.signal);
+    watches[0]?.store.replace([], '1');
   });
 
   const event = (name: string, fields: Partial<KubernetesObject> = {}, namespace = 'shop'): void => {
@@ -127,6 +130,30 @@ describe('RefusedPods', () => {
     assert.equal(names().length, 1, 'one attempt may follow others');
     await clock.advance(1200 * second);
     assert.deepEqual(names(), []);
+  });
+
+  it('returns only what is proven until all Events are listed and all objects are read', async () => {
+    refused.follow('tag/prod', false, leading.signal);
+    refused.follow('tag/prod', true, leading.signal);
+    event('web-1');
+    await until(() => reads.length === 1);
+    assert.deepEqual(names(), []);
+    watches[1]?.store.replace([], '1');
+    await until(() => names().length === 1);
+    event('api-1');
+    assert.deepEqual(names(), [], 'an object is not read yet');
+    await until(() => names().length === 2);
+    await clock.advance(5 * second);
+    event('web-1');
+    assert.equal(names().length, 2, 'what is known stays until it is read again');
+  });
+
+  it('ignores objects that lack no pods, even if Events name them', async () => {
+    whole.add('web-1');
+    event('web-1');
+    event('api-1');
+    await until(() => names().length > 0 && reads.length === 2);
+    assert.deepEqual(names(), ['shop/Deployment/api']);
   });
 
   it('watches Events only while a rollout or restarts need them and this process leads', async () => {

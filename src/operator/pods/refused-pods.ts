@@ -7,6 +7,7 @@ import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import type { Refusal } from '../../rollout/observation.ts';
+import { FairShares } from '../../rollout/fair-shares.ts';
 import { addRefusal, isOver, readRefusal, type RefusalReason, type RefusalTimes } from '../../rollout/refusals.ts';
 import { type ConfigurationRef, isSameConfiguration } from '../../routing/route.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
@@ -14,25 +15,16 @@ import type { FollowCollection } from '../restarts/followed-workloads.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { PodTraits } from '../usage/pod-traits.ts';
 import type { IsInvalid } from './invalid-pods.ts';
+import { lacksPods, podCreators } from './wanted-pods.ts';
 
 export interface RefusedPodsOptions {
   readonly follow: FollowCollection;
   readonly client: Pick<ApiClient, 'list'>;
   readonly usage: Pick<ClusterUsage, 'traitsOf' | 'judge' | 'selectingWebhook'>;
   readonly isInvalid: IsInvalid;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly logger: Pick<Logger, 'debug'>;
 }
-
-/** The kinds whose controllers create pods, and write an Event if the API server refuses one. */
-const creators: ReadonlyMap<unknown, ResourceKind> = new Map(
-  [
-    resourceKind('apps/v1', 'ReplicaSet'),
-    resourceKind('apps/v1', 'StatefulSet'),
-    resourceKind('apps/v1', 'DaemonSet'),
-    resourceKind('batch/v1', 'Job'),
-  ].map((resource) => [resource.kind, resource]),
-);
 
 const eventKind = resourceKind('v1', 'Event');
 const fieldSelector = 'reason=FailedCreate,type=Warning';
@@ -49,6 +41,7 @@ const maximumPodLength = 65_536;
 interface FailedCreate extends KubernetesObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string };
   readonly message?: string;
+  readonly firstTimestamp?: string | null;
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
 }
@@ -60,15 +53,19 @@ interface RefusedObject {
   readonly name: string;
   reason: RefusalReason;
   times: RefusalTimes;
-  /** When the last read began, in milliseconds since 1970. */
+  /** When the last read became due, in milliseconds since 1970. */
   readAt: number;
-  isBeingRead: boolean;
-  /** What the last read has shown. */
-  read?: {
-    readonly traits: PodTraits;
-    /** The verdicts on an invalid pod, by the configuration that it gets (`N.<hash8>`). */
-    readonly verdicts: ReadonlyMap<string, Refusal['verdict']>;
-  };
+  isDue: boolean;
+  /** What the last read has shown: null if nothing is refused, undefined before the first read. */
+  read?: ReadObject | null;
+}
+
+interface ReadObject {
+  /** The UID and the generation, with which the verdicts change. */
+  readonly version: string;
+  readonly traits: PodTraits;
+  /** The verdicts on an invalid pod, by the configuration that it gets (`N.<hash8>`). */
+  readonly verdicts: ReadonlyMap<string, Refusal['verdict']>;
 }
 
 /** Passes objects on and stores none. */
@@ -94,11 +91,19 @@ export class RefusedPods {
   readonly #options: RefusedPodsOptions;
   /** The rollouts and restarts that need the Events. */
   readonly #users = new Set<string>();
-  #following: { readonly leading: AbortSignal; readonly stop: AbortController } | undefined;
+  #following:
+    | {
+        readonly leading: AbortSignal;
+        readonly stop: AbortController;
+        readonly store: ObjectStore;
+        readonly signal: AbortSignal;
+      }
+    | undefined;
   /** By namespace, then by `kind/name`. */
   readonly #refused = new Map<string, Map<string, RefusedObject>>();
-  /** Resolves when no object waits to be read. Objects are read one after another. */
-  #reading: Promise<void> = Promise.resolve();
+  /** Objects are read one after another; the namespaces take turns. */
+  readonly #shares = new FairShares();
+  #isReading = false;
 
   constructor(options: RefusedPodsOptions) {
     this.#options = options;
@@ -118,24 +123,29 @@ export class RefusedPods {
     }
     if (this.#users.size === 0 || this.#following !== undefined || leading.aborted) return;
     const stop = new AbortController();
-    this.#following = { leading, stop };
     const signal = AbortSignal.any([leading, stop.signal]);
-    const store = new PassingStore((event) => this.#note(event, signal));
+    const store = new PassingStore((event) => this.#note(event));
+    this.#following = { leading, stop, store, signal };
     this.#options.follow({ resource: eventKind, store, keep: (event) => event, fieldSelector, signal });
   }
 
-  /** Returns the refusals of pods that a tag would inject, one for each workload. */
+  /**
+   * Returns the refusals of pods that a tag would inject, one for each workload. Only proven ones
+   * before all Events are listed and all objects are read, because the others are compared.
+   */
   of(tag: string): Refusal[] {
     const { clock } = this.#options;
     const now = clock.now().getTime();
     const found = new Map<string, Refusal>();
+    const isWhole =
+      this.#following?.store.hasSynced === true && !this.#objects().some(({ read }) => read === undefined);
     for (const [namespace, objects] of this.#refused) {
       for (const [key, each] of objects) {
         if (isOver(each.times, now)) objects.delete(key);
         const refusal = objects.has(key) ? this.#refusalFor(tag, each) : undefined;
         const known = refusal && found.get(workloadKey(refusal));
-        if (refusal !== undefined && !(known !== undefined && known.at > refusal.at))
-          found.set(workloadKey(refusal), refusal);
+        if (refusal === undefined || !(isWhole || refusal.verdict === 'Proven')) continue;
+        if (known === undefined || known.at <= refusal.at) found.set(workloadKey(refusal), refusal);
       }
       if (objects.size === 0) this.#refused.delete(namespace);
     }
@@ -143,7 +153,7 @@ export class RefusedPods {
   }
 
   #refusalFor(tag: string, { creator, namespace, name, reason, times, read }: RefusedObject): Refusal | undefined {
-    if (read === undefined) return undefined;
+    if (read === undefined || read === null) return undefined;
     // `undecided`: only the API server knows whether matchConditions select the pod.
     const webhook = this.#options.usage
       .judge(read.traits)
@@ -156,11 +166,10 @@ export class RefusedPods {
     return { namespace, ...read.traits.workload, object, message: reason.message, ...times, target, verdict };
   }
 
-  /** @param signal aborts when Events are no longer needed */
-  #note(event: FailedCreate, signal: AbortSignal): void {
-    const { involvedObject: { kind, name = '' } = {}, message = '', lastTimestamp, eventTime } = event;
+  #note(event: FailedCreate): void {
+    const { involvedObject: { kind, name = '' } = {}, message = '', firstTimestamp, lastTimestamp, eventTime } = event;
     const { namespace = '', creationTimestamp = '' } = event.metadata;
-    const creator = creators.get(kind);
+    const creator = podCreators.get(kind);
     if (creator === undefined || name.length > longestName || !dnsSubdomainPattern.test(name)) return;
     const reason = readRefusal(message);
     const now = this.#options.clock.now().getTime();
@@ -170,43 +179,64 @@ export class RefusedPods {
     const key = `${creator.kind}/${name}`;
     const known = objects.get(key);
     if (known === undefined && objects.size >= perNamespace) return;
-    const times = addRefusal(known?.times, at);
-    const unread = { readAt: -Infinity, isBeingRead: false };
+    const first = Date.parse(firstTimestamp ?? '');
+    const times = addRefusal(known?.times, at, first <= at ? first : at);
+    const unread = { readAt: -Infinity, isDue: false };
     const refused: RefusedObject = known ?? { creator, namespace, name, reason, times, ...unread };
     // A list returns Events in any order.
     if (at === times.at) refused.reason = reason;
     refused.times = times;
     this.#refused.set(namespace, objects.set(key, refused));
-    if (refused.isBeingRead || now - refused.readAt < readAgainMs) return;
-    Object.assign(refused, { isBeingRead: true, readAt: now });
-    this.#reading = this.#reading.then(() => this.#read(refused, signal));
+    if (refused.isDue || now - refused.readAt < readAgainMs) return;
+    Object.assign(refused, { isDue: true, readAt: now });
+    if (!this.#isReading) void this.#readAll();
+  }
+
+  #objects(): RefusedObject[] {
+    return [...this.#refused.values()].flatMap((objects) => [...objects.values()]);
+  }
+
+  /** Reads the objects that are due. Never rejects. */
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    for (;;) {
+      const due = this.#objects().filter(({ isDue }) => isDue);
+      const [next] = this.#shares.inTurns(due, ({ namespace }) => namespace);
+      const signal = this.#following?.signal;
+      if (next === undefined || signal === undefined) break;
+      const begun = this.#options.clock.monotonic();
+      next.read = await this.#read(next, signal);
+      next.isDue = false;
+      this.#shares.serve(next.namespace, 1 + this.#options.clock.monotonic() - begun);
+    }
+    this.#isReading = false;
   }
 
   /** Reads an object, and examines the pod of its template. Never rejects. */
-  async #read(refused: RefusedObject, signal: AbortSignal): Promise<void> {
+  async #read(refused: RefusedObject, signal: AbortSignal): Promise<ReadObject | null> {
     const { client, usage, logger } = this.#options;
-    const { creator, namespace, name, reason } = refused;
+    const { creator, namespace, name, reason, read: before = null } = refused;
     try {
-      signal.throwIfAborted();
       const { items } = await client.list(creator, { namespace, fieldSelector: `metadata.name=${name}`, signal });
       const [object] = items;
       const pod = object && templatePod(object);
       const traits = pod && usage.traitsOf(pod);
-      delete refused.read;
-      if (pod === undefined || traits === undefined) return;
+      if (object === undefined || pod === undefined || traits === undefined || !lacksPods(object)) return null;
+      const version = `${object.metadata.uid} ${object.metadata.generation}`;
       const isExamined = reason.isInvalid && JSON.stringify(pod).length <= maximumPodLength;
       const verdicts = new Map<string, Refusal['verdict']>();
       for (const { selectedBy } of isExamined ? usage.judge(traits) : []) {
         const { id, injectorConfig, hash } = selectedBy ?? {};
         if (id === undefined || injectorConfig === undefined || hash === undefined) continue;
-        verdicts.set(`${injectorConfig}.${hash}`, await this.#verdictOn(pod, id, { injectorConfig, hash }));
+        const target = `${injectorConfig}.${hash}`;
+        const known = before?.version === version ? before.verdicts.get(target) : undefined;
+        verdicts.set(target, known ?? (await this.#verdictOn(pod, id, { injectorConfig, hash })));
       }
-      refused.read = { traits, verdicts };
+      return { version, traits, verdicts };
     } catch (error) {
       const fields = { kind: creator.kind, namespace, name, error: messageOf(error) };
       if (!signal.aborted) logger.debug('cannot examine the refused pods of an object', fields);
-    } finally {
-      refused.isBeingRead = false;
+      return before;
     }
   }
 
