@@ -101,6 +101,9 @@ export const managedBy = 'sidecar-injector';
 /** The annotation of an injected pod with the configuration that injected it, `<name>.<hash8>`. */
 export const injectedByAnnotation = ownName('config');
 
+/** The annotation of a stored configuration with the mode that replaces `nativeSidecars: Auto`. */
+export const nativeSidecarsAnnotation = ownName('native-sidecars');
+
 /** The annotations of a replica's Lease; all values are JSON, except `version` and `draining`. */
 export const replicaAnnotations = {
   serves: ownName('serves'),

@@ -12,6 +12,8 @@ export const ownNames = {
   'force-delete': 'annotation of an InjectorConfig or RevisionTag: `"true"` allows its deletion while it is in use',
   'holds-pods': "annotation of a replica's Lease: `true` if the replica removes scheduling gates of failurePolicy Hold",
   'injector-config': 'label of an object that the operator writes: the InjectorConfig of the object',
+  'native-sidecars':
+    'annotation of a ConfigMap with a configuration of an earlier release: the mode that replaces `nativeSidecars: Auto`',
   'operator-class': 'label of an object that the operator writes: the operator class that manages the object',
   'path-formats': "annotation of a replica's Lease: the comma-separated formats of webhook paths that it supports",
   replacing: 'annotation of a held pod: the operator has separated the pod from its Job, and deletes the pod',

@@ -175,4 +175,20 @@ describe('uninjectPod', () => {
     ])
       uninjectPod(odd);
   });
+
+  it('takes back what podResources: Add added', () => {
+    const files = {
+      ...injector.files,
+      config: injector.files.config.replace('image: proxy,', 'image: proxy, resources: {requests: {cpu: 100m}},'),
+    };
+    const settings = JSON.stringify({ ...(JSON.parse(files.settings) as object), podResources: 'Add' });
+    const adding = loadInjector({ ...files, settings });
+    const before = pod({}, {}, { resources: { requests: { cpu: '1' } } });
+    const result = inject(adding, { ...request, pod: before });
+    assert.ok(result.outcome === 'injected');
+    const resourcesOf = (each: JsonObject): unknown => (each.spec as JsonObject).resources;
+    assert.deepEqual(resourcesOf(result.pod), { requests: { cpu: '1100m' } });
+    const { pod: bare } = uninjectPod(result.pod, { injector: adding, request });
+    assert.deepEqual(resourcesOf(bare), { requests: { cpu: '1' } });
+  });
 });

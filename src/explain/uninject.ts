@@ -9,6 +9,7 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
 import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
 import { injectionStatus } from '../inject/pod/injection-status.ts';
+import { addPodResources } from '../inject/pod/add-pod-resources.ts';
 import { proxyContainer } from '../inject/pod/proxy-container.ts';
 import { readPod } from '../inject/pod/read-pod.ts';
 import type { Workload } from '../inject/pod/workload.ts';
@@ -55,7 +56,8 @@ export function uninjectPod(pod: JsonObject, by?: InjectedBy, workload?: Workloa
     by === undefined
       ? withoutIstioFields(result, variableOf(proxyOf(pod), 'ISTIO_META_NETWORK'), workload)
       : withoutTemplates(pod, result, by, workload, derived);
-  const tidied = tidy(bare, pod);
+  const own = tidy(bare, pod);
+  const tidied = by?.injector.settings.podResources === 'Add' ? addPodResources(own, own, pod, -1) : own;
   return { pod: tidied, isInjected: true, lost, overwritten: [...changedPaths(pod, tidied), ...derived] };
 }
 

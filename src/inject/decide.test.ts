@@ -28,6 +28,8 @@ describe('decide', () => {
       ['an unknown policy', { policy: 'on' }, {}, false, 'PolicyUnknown'],
       ['an unknown policy and an opt-in', { policy: 'on' }, labelled('true'), false, 'PolicyUnknown'],
       ['the host network', {}, { hostNetwork: true, ...labelled('true') }, false, 'HostNetwork'],
+      ['Windows', { skipsWindows: true }, { windows: true, ...labelled('true') }, false, 'WindowsPod'],
+      ['Windows that is served', {}, { windows: true }, true, 'PolicyEnabled'],
       ['an ignored namespace', {}, { namespace: 'kube-system', ...labelled('true') }, false, 'IgnoredNamespace'],
       ['the label true', disabled, labelled('true'), true, 'OptedInByLabel'],
       ['the label false', {}, labelled('false'), false, 'OptedOutByLabel'],

@@ -10,12 +10,16 @@ export interface DecisionRules {
   readonly ignoredNamespaces: ReadonlySet<string>;
   /** The key of the label, and of the annotation, with which a pod opts in or out. */
   readonly injectKey: string;
+  /** Whether pods of Windows are skipped. */
+  readonly skipsWindows?: boolean;
 }
 
 /** The parts of a pod that the decision reads. */
 export interface DecisionFacts {
   readonly namespace: string;
   readonly hostNetwork: boolean;
+  /** True if `spec.os.name` is windows. */
+  readonly windows?: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -30,6 +34,7 @@ export type Decision = (
 /**
  * Decides whether to inject a pod, in the order of Istio's `injectRequired`: host network, ignored
  * namespaces, the pod's label or else its annotation, the never and always selectors, the policy.
+ * Istio has no rule about Windows.
  * An unknown policy injects no pod, not even one that opts in.
  */
 export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
@@ -37,6 +42,11 @@ export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
     return skip(
       'HostNetwork',
       "the pod uses the host network: redirecting its traffic would redirect the node's traffic too",
+    );
+  if (pod.windows === true && rules.skipsWindows === true)
+    return skip(
+      'WindowsPod',
+      'the pod runs on Windows (spec.os.name); if the templates serve Windows, set injection.windowsPods: Inject',
     );
   if (rules.ignoredNamespaces.has(pod.namespace))
     return skip('IgnoredNamespace', `namespace "${pod.namespace}" is never injected`);

@@ -293,4 +293,61 @@ describe('inject, on failure', () => {
     const result = run(proxyFiles, { metadata: trap, spec: {} });
     assert.deepEqual(result, { outcome: 'failed', reason: 'Internal', message: 'unexpected: trap' });
   });
+
+  describe('with resources of the pod itself', () => {
+    const proxy = (more: string): string =>
+      `spec:\n  containers:\n  - name: proxy\n    image: a:1\n    resources: {requests: {cpu: 500m}}\n${more}`;
+    const own = podOf({ spec: { resources: { requests: { cpu: '200m' }, limits: { memory: '1Gi' } } } });
+    const withMode = (podResources: string, more = ''): ConfigurationFiles => {
+      const files = rendering(proxy(more));
+      return { ...files, settings: JSON.stringify({ ...(JSON.parse(files.settings) as object), podResources }) };
+    };
+
+    it('warns if the sidecar does not fit, and names container, resource and remedy', () => {
+      const { pod, ...result } = run(withMode('Keep'), own) as InjectionResult & {
+        pod: JsonObject;
+        warnings: string[];
+      };
+      assert.deepEqual((pod.spec as JsonObject).resources, (own.spec as JsonObject).resources);
+      const warning =
+        /spec\.resources\.requests\[cpu\].*no room for container "proxy"; set injection\.podResources: Add/;
+      assert.equal(result.warnings.filter((each) => warning.test(each)).length, 1);
+      const roomy = podOf({ spec: { resources: { requests: { cpu: '500m' } } } });
+      for (const [mode, fine] of [
+        ['Keep', podOf()],
+        ['Keep', roomy],
+        ['Add', own],
+      ] as const)
+        assert.doesNotMatch(JSON.stringify(run(withMode(mode), fine)), /spec\.resources has no room/);
+    });
+
+    it('adds the sidecar once, however often the API server calls the webhook', () => {
+      const [first, second] = [
+        injected(withMode('Add'), own),
+        injected(withMode('Add'), injected(withMode('Add'), own).pod),
+      ];
+      for (const { spec } of [first, second])
+        assert.deepEqual(spec.resources, { requests: { cpu: '700m' }, limits: { memory: '1Gi' } });
+      const native = withMode('Add', '    restartPolicy: Always\n').config.replace('containers', 'initContainers');
+      const { spec } = injected({ ...withMode('Add'), config: native }, own);
+      assert.deepEqual(spec.resources, { requests: { cpu: '700m' }, limits: { memory: '1Gi' } });
+      const plain = podOf();
+      assert.equal(injected(withMode('Add'), plain).spec.resources, undefined);
+    });
+  });
+
+  it('skips pods of Windows, except under preset Istio or with windowsPods: Inject', () => {
+    const windows = podOf({ spec: { os: { name: 'windows' } } });
+    const outcomeWith = (settings: object): string => {
+      const all = { ...(JSON.parse(proxyFiles.settings) as object), ...settings };
+      const result = run({ ...proxyFiles, settings: JSON.stringify(all) }, windows);
+      return result.outcome === 'skipped' ? result.reason : result.outcome;
+    };
+    const [safe, istio] = ['Safe', 'Istio'].map((preset) => ({ annotationOverrides: { preset, allow: [] } }));
+    assert.equal(outcomeWith({ ...safe }), 'WindowsPod');
+    assert.equal(outcomeWith({ ...safe, windowsPods: 'Inject' }), 'injected');
+    assert.equal(outcomeWith({ ...istio }), 'injected');
+    assert.equal(outcomeWith({ ...istio, windowsPods: 'Skip' }), 'WindowsPod');
+    assert.equal(run(proxyFiles, podOf({ spec: { os: { name: 'linux' } } })).outcome, 'injected');
+  });
 });

@@ -5,13 +5,16 @@ import type { InjectionRequest } from './injection-request.ts';
 import type { FailureReason, InjectionResult } from './injection-result.ts';
 import type { Injector } from './injector.ts';
 import { injectPod } from './inject-pod.ts';
+import { objectAt } from './objects/workload-kinds.ts';
 import { diffJson } from './patch/json-patch.ts';
-import type { JsonObject } from './patch/json-value.ts';
+import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
+import { addPodResources } from './pod/add-pod-resources.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { readPod } from './pod/read-pod.ts';
 import { withoutShared } from './safety/same-names.ts';
 import type { Workload } from './pod/workload.ts';
+import { findMisfits, refusalOf } from './validity/find-invalid-fields.ts';
 
 /**
  * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the
@@ -25,16 +28,24 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
     if (!decision.inject) return { outcome: 'skipped', reason: decision.reason, message: decision.message, warnings };
     const read = readPod(request.pod, request.namespace);
     const injected = injectPod(injector, request, read, workload);
-    const pod = carryOver(request.pod, withoutShared(read, injected.shared), injected.pod) as JsonObject;
+    const carried = carryOver(request.pod, withoutShared(read, injected.shared), injected.pod) as JsonObject;
+    const { pod, problem } = fitted(injector, request.pod, carried);
     return {
       outcome: 'injected',
       pod,
       patch: diffJson(request.pod, pod),
-      warnings: [...warnings, ...injected.warnings],
+      warnings: [...warnings, ...injected.warnings, ...problem],
     };
   } catch (error) {
     return { outcome: 'failed', ...failureOf(error) };
   }
+}
+
+/** Adds the sidecar to the resources of a pod itself, or says that it does not fit. */
+function fitted({ settings }: Injector, before: JsonObject, after: JsonObject) {
+  if (!isJsonObject(objectAt(before, ['spec']).resources)) return { pod: after, problem: [] };
+  const pod = settings.podResources === 'Add' ? addPodResources(after, before, after) : after;
+  return { pod, problem: [refusalOf(before, pod, findMisfits)].filter((each) => each !== undefined) };
 }
 
 function failureOf(error: unknown): { readonly reason: FailureReason; readonly message: string } {

@@ -5,6 +5,7 @@ import type { InjectedPod } from './rehearsal/typical-pods.ts';
 /** The reasons why a pod is not injected, with descriptions. The keys are metric label values. */
 export const skipReasons = {
   HostNetwork: 'the pod uses the host network, whose traffic is never redirected',
+  WindowsPod: 'the pod runs on Windows, which the templates do not serve (`windowsPods`)',
   IgnoredNamespace: 'system namespaces are never injected',
   OptedOutByLabel: "the pod's label opts out",
   OptedOutByAnnotation: "the pod's annotation opts out",

@@ -158,6 +158,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
       alwaysInject: compileSelectors('alwaysInjectSelector', effective.alwaysInjectSelector, warnings),
       ignoredNamespaces: new Set(systemNamespaces),
       injectKey: settings.keys.inject,
+      skipsWindows: settings.windowsPods === 'Skip',
     },
     templateNames: [...config.templates.keys()].sort(),
     templates,

@@ -1,7 +1,7 @@
 import { DEFAULT_SCHEMA, dump, Type } from 'js-yaml';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
-import type { InjectionSettings } from '../api/injector-config/injection-settings.ts';
+import type { InjectionSettings, NativeSidecars } from '../api/injector-config/injection-settings.ts';
 import { type InjectorConfig, type InjectorConfigSpec, revisionOf } from '../api/injector-config/injector-config.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 import { canonicalJson, valuesJson } from './values-json.ts';
@@ -57,9 +57,14 @@ export interface ReferencedTexts {
  * Builds the configuration of an InjectorConfig as the keys of its ConfigMap, in Istio's format.
  * The bytes do not depend on the order of maps; referenced config and mesh texts are copied
  * unchanged.
+ * @param nativeSidecars the mode to publish; the default is that of the spec, which may be Auto
  * @throws ConfigurationError if a referenced text is missing or invalid
  */
-export function configurationFiles(config: InjectorConfig, references: ReferencedTexts = {}): ConfigurationFiles {
+export function configurationFiles(
+  config: InjectorConfig,
+  references: ReferencedTexts = {},
+  nativeSidecars: NativeSidecars = config.spec.injection.nativeSidecars,
+): ConfigurationFiles {
   const { injection } = config.spec;
   const { values, meshConfig = {} } = injection;
   refuseUnbounded(values, 'spec.injection.values');
@@ -73,7 +78,7 @@ export function configurationFiles(config: InjectorConfig, references: Reference
         ? canonicalJson(values ?? {})
         : valuesJson(textOf(valuesReference, references.values), valuesReference.field),
     mesh: meshReference === undefined ? inlineMesh : textOf(meshReference, references.mesh),
-    settings: canonicalJson(injectionSettings(config)),
+    settings: canonicalJson({ ...injectionSettings(config), nativeSidecars }),
   };
 }
 
@@ -115,6 +120,9 @@ function injectionSettings(config: InjectorConfig): InjectionSettings {
     nativeSidecars: injection.nativeSidecars,
     keys: webhook.keys,
     pathEnvironment: webhook.pathEnvironment,
+    // Without these fields too.
+    ...(injection.podResources === 'Keep' ? {} : { podResources: injection.podResources }),
+    ...(injection.windowsPods === undefined ? {} : { windowsPods: injection.windowsPods }),
     annotationOverrides: {
       // Without further fields, the settings and their hash stay those of earlier releases.
       ...annotationOverrides,

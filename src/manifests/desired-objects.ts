@@ -1,7 +1,7 @@
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { hashedConfigMapName, objectNames, labelNames } from '../api/names.ts';
+import { hashedConfigMapName, objectNames, labelNames, nativeSidecarsAnnotation } from '../api/names.ts';
 import type { Rotation } from '../certs/rotation/rotation.ts';
 import type { ServingPair } from '../certs/verify-chain.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
@@ -135,18 +135,23 @@ export function configurationObjects(
   files: ConfigurationFiles,
   hash: string,
   { namespace }: ManifestContext,
+  mode?: 'Enabled' | 'Disabled',
 ): KubernetesObject[] {
   const metadata = { name: objectNames(config.metadata.name).configMap, namespace, labels: revisionLabels(config) };
   const plain = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { ...files } };
-  return [hashedConfigMap(config, files, hash, namespace), plain];
+  return [hashedConfigMap(config, files, hash, namespace, mode), plain];
 }
 
-/** Returns the immutable ConfigMap from which replicas load a configuration. */
+/**
+ * Returns the immutable ConfigMap from which replicas load a configuration.
+ * @param mode replaces `nativeSidecars: Auto` in the settings
+ */
 export function hashedConfigMap(
   config: InjectorConfig,
   files: ConfigurationFiles,
   hash: string,
   namespace: string,
+  mode?: 'Enabled' | 'Disabled',
 ): KubernetesObject {
   return {
     apiVersion: 'v1',
@@ -155,6 +160,7 @@ export function hashedConfigMap(
       name: hashedConfigMapName(config.metadata.name, hash),
       namespace,
       labels: { ...revisionLabels(config), [labelNames.configurationHash]: hash },
+      ...(mode && { annotations: { [nativeSidecarsAnnotation]: mode } }),
     },
     immutable: true,
     data: { ...files },

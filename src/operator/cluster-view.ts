@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { once } from 'node:events';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import {
@@ -8,8 +9,9 @@ import {
   tagWebhookConfiguration,
   isPathProbeName,
 } from '../api/names.ts';
-import { ObjectStore } from '../kube/object-store.ts';
+import { ObjectStore, type StoreChange } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/api-client.ts';
+import type { NodeFacts } from '../inject/injection-request.ts';
 import type { ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 import { liveRollout, webhooksOf } from './webhooks/published-webhook.ts';
@@ -49,6 +51,8 @@ export class ClusterView {
   /** The MutatingAdmissionPolicies of failurePolicy Hold and their bindings; see `holding`. */
   readonly policies = new ObjectStore();
   readonly policyBindings = new ObjectStore();
+  /** The kubelet versions of the nodes. */
+  readonly nodes = new ObjectStore();
   readonly #namespace: string;
   readonly #operatorClass: string;
 
@@ -70,6 +74,10 @@ export class ClusterView {
       { resource: validatingWebhooks, store: this.validatingWebhooks, labelSelector },
       { resource: roles, store: this.roles, namespace: this.#namespace, fieldSelector },
     ];
+  }
+
+  kubelets(): NodeFacts[] {
+    return this.nodes.list().map(kubeletFacts);
   }
 
   /** Returns the store for a kind of owned object. @throws Error for any other kind */
@@ -201,7 +209,7 @@ export class ClusterView {
   }
 
   #stores(): ObjectStore[] {
-    return [this.configs, this.tags, ...this.owned().map(({ store }) => store)];
+    return [this.configs, this.tags, this.nodes, ...this.owned().map(({ store }) => store)];
   }
 
   /** Whether every collection has been listed once. */
@@ -245,4 +253,23 @@ export function tagOf({ metadata }: KubernetesObject): string | undefined {
 export function statedTarget(tag: KubernetesObject | undefined): string | undefined {
   const { injectorConfig } = (tag?.status ?? {}) as { injectorConfig?: unknown };
   return typeof injectorConfig === 'string' ? injectorConfig : undefined;
+}
+
+/** Returns the fields of a Node that injection reads. */
+export function kubeletFacts({ metadata, status }: KubernetesObject): NodeFacts {
+  const { nodeInfo } = (status ?? {}) as { nodeInfo?: { kubeletVersion?: string } };
+  return { name: metadata.name ?? '', kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
+}
+
+/** Reports whether a change of a Node is more than a heartbeat. */
+export function changesKubelets({ type, object, before }: StoreChange<KubernetesObject>): boolean {
+  return type === 'Deleted' || before === undefined || !isDeepStrictEqual(kubeletFacts(before), kubeletFacts(object));
+}
+
+/** Drops all other fields of a Node, which is large and changes with every heartbeat. */
+export function onlyKubeletFacts(node: KubernetesObject): KubernetesObject {
+  const { name = '', resourceVersion = '' } = node.metadata;
+  const { kubeletVersion } = kubeletFacts(node);
+  const { apiVersion, kind } = node;
+  return { apiVersion, kind, metadata: { name, resourceVersion }, status: { nodeInfo: { kubeletVersion } } };
 }

@@ -12,6 +12,7 @@ export const conditions = {
     'bad when True: the published configuration has warnings, for example that it fails for typical pods',
   PodsNotValidated:
     'the API server did not say whether injected pods are valid, so the operator relies on its own rules; the message says why',
+  NativeSidecarsAvailable: 'mode Auto would use native sidecars now: the next change of the configuration does so',
   InjectionFailing: 'bad when True: pods were refused in the last five minutes; the reason is that of the last refusal',
   Overlap: 'bad when True: an older InjectorConfig or RevisionTag selects the same pods, so nothing is published',
   ForeignOverlap: 'bad when True: an injector outside this operator selects the same pods by the same labels',
@@ -62,6 +63,7 @@ export const conditionReasons = {
     'CertificateReady, WebhookReady: a pass failed; errors from the API server have their own reasons (`Forbidden`, …)',
   Invalid: 'TemplatesValid, RevisionReady, WebhookReady: a rule between fields, or the API server, rejects the object',
   InvalidPolicy: 'CertificateReady: the durations in `spec.certificate` contradict each other',
+  KubeletsReady: 'NativeSidecarsAvailable: the kubelets of all nodes are new enough',
   KeyMissing: 'CertificateReady: a Secret lacks `tls.crt`, `tls.key` or `ca.crt`; the message names the key',
   NoConflict: 'Conflict: no other field manager writes our fields',
   NoFailure: 'InjectionFailing: no pod was refused in the last five minutes',
@@ -71,6 +73,8 @@ export const conditionReasons = {
   NoReplica: 'WebhookReady: no replica is running',
   NotBlocked: 'RemovalBlocked: nothing blocks the deletion',
   NotNarrowed: 'Narrowed: the webhook has the selectors of the spec',
+  NotOffered:
+    'NativeSidecarsAvailable: native sidecars are in use, `nativeSidecars` is not Auto, a kubelet is too old, or the templates do not depend on the mode',
   NotObserved: 'Ready, RolloutComplete: the operator has not determined the state yet',
   NotPaused: 'Paused: `spec.paused` is not set',
   NotPublished: 'WebhookReady: the InjectorConfig that the tag points to is paused or publishes nothing',

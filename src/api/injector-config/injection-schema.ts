@@ -97,4 +97,13 @@ export const injectionSchema = z.object({
     'Auto',
     'Whether the proxy is injected as a native sidecar, an init container with restartPolicy Always. Auto decides by the kubelet versions of the nodes.',
   ),
+  podResources: choice(
+    ['Keep', 'Add'],
+    'Keep',
+    'What happens to the resources of a pod itself (spec.resources, Kubernetes 1.34), which limit all its containers together. Keep: they stay; the API server refuses a pod whose sidecar does not fit. Add: the webhook adds what the sidecar needs to the amounts that are set.',
+  ),
+  windowsPods: optional(
+    z.enum(['Skip', 'Inject']),
+    'Whether pods with spec.os.name windows are injected. Set Inject only if the templates have containers for Windows. Defaults to Inject if the preset of annotationOverrides is Istio, otherwise to Skip.',
+  ),
 });

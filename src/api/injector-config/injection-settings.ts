@@ -4,6 +4,12 @@ import type { WebhookKeys } from './webhook-keys.ts';
 /** Whether to inject native sidecars (init containers with restartPolicy Always). */
 export type NativeSidecars = 'Auto' | 'Enabled' | 'Disabled';
 
+/** Whether the resources of a pod itself (`spec.resources`) grow by those of the sidecar. */
+export type PodResourcesMode = 'Keep' | 'Add';
+
+/** Whether pods with `spec.os.name: windows` are injected. */
+type WindowsPods = 'Skip' | 'Inject';
+
 /** The settings of a configuration for which Istio's config, values and mesh have no key. */
 export interface InjectionSettings {
   /** `.Revision` of templates, the value of `istio.io/rev` and of the status annotation. */
@@ -20,4 +26,8 @@ export interface InjectionSettings {
   readonly compliancePolicy?: string;
   /** The default is preset Istio. */
   readonly annotationOverrides?: AnnotationOverrides;
+  /** Default: Keep. */
+  readonly podResources?: PodResourcesMode;
+  /** Default: Inject under preset Istio, as Istio does, otherwise Skip. */
+  readonly windowsPods?: WindowsPods;
 }

@@ -34,6 +34,7 @@ describe('parseInjectorConfig', () => {
         injectedAnnotations: {},
         alwaysInjectSelector: [],
         neverInjectSelector: [],
+        podResources: 'Keep',
         nativeSidecars: 'Auto',
       },
       webhook: {

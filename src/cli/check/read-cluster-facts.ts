@@ -8,7 +8,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
-import { verifiedFiles } from '../../operator/configurations/last-good.ts';
+import { servedFiles } from '../../operator/configurations/last-good.ts';
 import { configurationKey } from '../../routing/route.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
@@ -73,7 +73,7 @@ export async function readConfigurationFiles(
         ? (await client.listAll(kinds.configMaps, { labelSelector })).items[0]
         : await client.find(kinds.configMaps, name, { namespace });
     if (configMap === undefined) return { unavailable: `ConfigMap ${where} does not exist` };
-    return verifiedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} differs from its hash label` };
+    return servedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} differs from its hash label` };
   } catch (error) {
     if (error instanceof ApiError) return { unavailable: `ConfigMap ${where} cannot be read: ${error.message}` };
     throw error;

@@ -10,6 +10,7 @@ import {
   compareAll,
   diffCluster,
   followsFamily,
+  readModeFacts,
   readReferencedTexts,
   toRevision,
 } from '../diff/cluster-diff.ts';
@@ -122,8 +123,14 @@ async function changeOf(
   const objects = await readFileObjects(terminal, filename, '-f');
   return {
     to: filename.join(' '),
-    after: async ({ injectorConfigs }) => {
-      const configurations = await loadConfigurations('-f', objects, (config) => readReferencedTexts(client, config));
+    after: async (facts) => {
+      const { injectorConfigs } = facts;
+      const configurations = await loadConfigurations(
+        '-f',
+        objects,
+        (config) => readReferencedTexts(client, config),
+        (config) => readModeFacts(client, facts, config),
+      );
       const isNew = ({ name }: NamedInjector): boolean =>
         injectorConfigs.every(({ metadata }) => metadata.name !== name);
       if (to !== undefined || configurations.every(isNew)) return followsFamily(choose('--to', configurations, to));

@@ -213,6 +213,20 @@ spec:
       for (const { message } of found) assert.match(message, twice);
     });
 
+  it('notes a sidecar that is large for a pod with resources of its own, unless they grow', () => {
+    const notes = (cpu: string, mode: string): string[] =>
+      lintText(`${config(`resources: {requests: {cpu: ${cpu}}}`)}    podResources: ${mode}\n`)
+        .filter(({ rule }) => rule === 'invalid-pod')
+        .map(({ level, message }) => `${level}: ${message}`);
+    const large = /^note: .*a pod that requests 1 CPU .*requests\[cpu\].*no room for container "\w+"; set injection/;
+    assert.match(notes('901m', 'Keep').join(), large);
+    for (const [cpu, mode] of [
+      ['900m', 'Keep'],
+      ['901m', 'Add'],
+    ] as const)
+      assert.deepEqual(notes(cpu, mode), []);
+  });
+
   it('ends early for a template that exceeds a limit', () => {
     const [found] = lintText(config('args: [{{ range until 1000000 }}{{ range until 1000000 }}x{{ end }}{{ end }}]'));
     assert.equal(found?.rule, 'template-fails');

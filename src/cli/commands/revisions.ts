@@ -27,9 +27,12 @@ export function revisionsCommand(terminal: Terminal): Command {
     .action(async (options: ClusterOptions & { readonly output: OutputFormat }) => {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
-      writeReport(terminal, options.output, revisionReports(installation, usage), {
-        columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT'],
-        row: (report) => rowOf(report, Date.now()),
+      const reports = revisionReports(installation, usage);
+      // An operator of an earlier release does not report the mode.
+      const native = reports.some(({ nativeSidecars }) => nativeSidecars !== undefined) ? ['NATIVE'] : [];
+      writeReport(terminal, options.output, reports, {
+        columns: ['REVISION', 'NAME', 'READY', 'HASH', ...native, 'TAGS', 'NAMESPACES', 'PODS', 'CERT'],
+        row: (report) => rowOf(report, native.length > 0, Date.now()),
         notes: ({ name, foreign, ready, reason = '', message = '', unknownSince }) => {
           if (foreign) return [`MutatingWebhookConfiguration ${name} of another injector`];
           return ready === true || unknownSince !== undefined ? [] : [`${reason}: ${message}`];
@@ -41,13 +44,14 @@ export function revisionsCommand(terminal: Terminal): Command {
 }
 
 /** Formats a row; CERT is the time until the certificate expires. */
-function rowOf(report: RevisionReport, now: number): string[] {
-  const { revision, name, foreign, ready, hash, tags, namespaces, pods } = report;
+function rowOf(report: RevisionReport, withMode: boolean, now: number): string[] {
+  const { revision, name, foreign, ready, hash, nativeSidecars, tags, namespaces, pods } = report;
   return [
     revision,
     foreign ? '(not ours)' : name,
     ready === undefined ? '-' : formatReadiness({ ...report, ready, reason: '' }),
     hash ?? '-',
+    ...(withMode ? [{ Enabled: 'yes', Disabled: 'no', unknown: '-' }[nativeSidecars ?? 'unknown']] : []),
     formatNames(tags),
     formatNames(namespaces),
     pods === undefined ? '-' : formatPodCounts(pods),
@@ -64,6 +68,8 @@ export interface RevisionReport extends Partial<Readiness> {
   readonly foreign: boolean;
   /** The hash of the published configuration, 8 hex digits. */
   readonly hash?: string;
+  /** Whether the published configuration injects native sidecars. */
+  readonly nativeSidecars?: 'Enabled' | 'Disabled';
   /** The tags that point to the revision. */
   readonly tags: readonly string[];
   /** The namespaces whose labels name the revision or one of these tags. */
@@ -89,7 +95,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
   const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);
   const names = new Set([...(isTag && revision === defaultRevision ? [] : [revision]), ...tags]);
   const { keys } = config.spec.webhook;
-  const { hash } = config.status?.config ?? {};
+  const { hash, nativeSidecars } = config.status?.config ?? {};
   const { notAfter } = config.status?.certificate ?? {};
   return {
     revision,
@@ -97,6 +103,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     foreign: false,
     ...readinessOf(config, staleSince(installation.health, config.spec.operatorClass)),
     ...(hash === undefined ? {} : { hash }),
+    ...(nativeSidecars === undefined ? {} : { nativeSidecars }),
     tags,
     namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),
     pods: usage.injectorConfigs.get(name) ?? noCounts,

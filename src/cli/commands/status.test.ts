@@ -206,6 +206,17 @@ describe('injector status and revisions', () => {
     ]);
   });
 
+  it('shows whether a revision has native sidecars', async () => {
+    const set = (nativeSidecars?: string): void =>
+      cluster.memory.edit('injectorconfigs', '1-25', undefined, ({ status }) => {
+        Object.assign((status as { config: object }).config, { nativeSidecars });
+      });
+    set('Enabled');
+    const { out } = await injector('revisions');
+    assert.match(out, / NATIVE .*\n(?:.*\n)*1-24 .* {2}- {7}(?:.*\n)*1-25 .* yes {5}/);
+    set();
+  });
+
   it('shows that tag default replaces InjectorConfig default', async () => {
     const whole = new RevisionCluster();
     await whole.start();

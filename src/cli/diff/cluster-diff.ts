@@ -11,8 +11,9 @@ import { isTemporary } from '../../inject/rehearsal/dry-run.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
-import { configMaps, nodes } from '../../operator/cluster-view.ts';
+import { configMaps, kubeletFacts, nodes } from '../../operator/cluster-view.ts';
 import { dryRunPods } from '../../operator/configurations/dry-run-pods.ts';
+import type { ModeFacts } from '../../operator/configurations/native-mode.ts';
 import { proxyConfigResource, proxyConfigs } from '../../operator/replicas/proxy-config-resources.ts';
 import {
   type ConfigurationReference,
@@ -104,10 +105,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     isDetailed: request.isDetailed === true,
     pairOf,
     limitRanges: await list(resourceKind('v1', 'LimitRange')),
-    nodes: (await list(nodes)).map(({ metadata: { name = '' }, status }) => {
-      const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly kubeletVersion?: string } };
-      return { name, kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
-    }),
+    nodes: (await list(nodes)).map(kubeletFacts),
     proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
     injectorOf: (entry) => injectors.get(entry),
   };
@@ -238,6 +236,21 @@ export async function readReferencedTexts(client: Reader, config: InjectorConfig
   const reads = references.map(({ namespace, name }) => client.find(configMaps, name, { namespace }));
   const found = (await Promise.all(reads)).filter((each) => each !== undefined);
   return referencedTexts(config, found);
+}
+
+/** Reads what mode Auto of native sidecars depends on; no nodes if they cannot be listed. */
+export async function readModeFacts(client: Reader, facts: Facts, config: InjectorConfig): Promise<ModeFacts> {
+  const { name } = config.metadata;
+  const live = facts.injectorConfigs.find(({ metadata }) => metadata.name === name);
+  const hash = live?.status?.config?.hash;
+  const target = hash === undefined ? undefined : { injectorConfig: name, hash, namespace: undefined };
+  const files = target && (await readConfigurationFiles(client, target));
+  const published = hash === undefined || files === undefined || 'unavailable' in files ? undefined : { files, hash };
+  const listed = await client.listAll(nodes).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 403) return { items: [] };
+    throw error;
+  });
+  return { published, nodes: listed.items.map(kubeletFacts) };
 }
 
 /** The published configuration of a revision comes after every configuration of its family. */

@@ -7,6 +7,7 @@ import { namesThere } from '../../explain/nearest-name.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import { loadInjector } from '../../inject/injector.ts';
+import { type ModeFacts, modeToPublish } from '../../operator/configurations/native-mode.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { messageOf } from '../files.ts';
 import { inFile, readConfig } from '../injection/read-injector-config.ts';
@@ -48,11 +49,13 @@ export function readObjectsAt(commit: string, files: readonly string[]): Kuberne
 /**
  * Loads the InjectorConfigs among objects.
  * @param missing returns the texts of references that the objects do not contain
+ * @param factsOf returns what mode Auto of native sidecars depends on in a cluster
  */
 export async function loadConfigurations(
   flag: string,
   objects: readonly KubernetesObject[],
   missing: (config: InjectorConfig) => Promise<ReferencedTexts> = () => Promise.resolve({}),
+  factsOf: (config: InjectorConfig) => Promise<ModeFacts | undefined> = () => Promise.resolve(undefined),
 ): Promise<FileConfiguration[]> {
   const configs = objects.filter(({ kind }) => kind === injectorConfigKind);
   if (configs.length === 0) throw new UsageError(`${flag}: the files contain no InjectorConfig`);
@@ -61,7 +64,11 @@ export async function loadConfigurations(
       const label = `${flag}: InjectorConfig ${object.metadata.name ?? ''}`;
       const config = inFile(label, () => readConfig(object));
       const references = { ...(await missing(config)), ...referencedTexts(config, objects) };
-      const loaded = inFile(label, () => named(config.metadata.name, configurationFiles(config, references)));
+      const facts = await factsOf(config);
+      const loaded = inFile(label, () => {
+        const mode = facts && modeToPublish(config, references, facts);
+        return named(config.metadata.name, configurationFiles(config, references, mode));
+      });
       return { ...loaded, revision: revisionOf(config) };
     }),
   );

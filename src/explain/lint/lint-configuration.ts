@@ -8,7 +8,7 @@ import { type Injector, loadInjector } from '../../inject/injector.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { templateMistakes } from '../../inject/rehearsal/template-mistakes.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
-import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import { roomyPod, typicalPod, type TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { readLegacyOutput } from '../../inject/render/legacy-template.ts';
 import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
 import { areDisjoint, compileLabelSelector } from '../../selection/label-selector.ts';
@@ -90,8 +90,8 @@ function podFindings(
 ): LintFinding[] {
   const { defaultTemplates: defaults, aliases, templateNames } = injector;
   const rules = { ...injector.rules, policy: 'enabled', neverInject: [] };
-  const unusableWith = (names: readonly string[]): Rehearsal['unusable'] =>
-    rehearse({ ...injector, rules, defaultTemplates: names }, () => 0).unusable;
+  const unusableWith = (names: readonly string[], sample?: readonly TypicalPod[]): Rehearsal['unusable'] =>
+    rehearse({ ...injector, rules, defaultTemplates: names }, () => 0, sample).unusable;
   const finding = (unusable: Rehearsal['unusable'], names: readonly string[], level?: Level): LintFinding[] => {
     if (unusable === undefined) return [];
     const { message, share, isEvery } = unusable;
@@ -106,10 +106,11 @@ function podFindings(
   if (named.some((name) => failing.includes(name))) return [];
   const found = finding(unusableWith(defaults), named);
   if (found.length > 0) return found;
+  const large = finding(unusableWith(defaults, [roomyPod(injector.settings.keys.inject)]), named, 'note');
   // Another template may replace the default templates, or may only add to them.
   const others = templateNames.filter((name) => !named.includes(name) && !failing.includes(name));
   const alone = others.filter((name) => unusableWith([name]) !== undefined);
-  return alone.flatMap((name) => finding(unusableWith([...defaults, name]), [name], 'note'));
+  return [...large, ...alone.flatMap((name) => finding(unusableWith([...defaults, name]), [name], 'note'))];
 }
 
 /** Reads the position from Go's message `template: inject:LINE:COLUMN: …`. */

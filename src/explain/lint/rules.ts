@@ -60,7 +60,7 @@ export const lintRules = {
     level: 'error',
     title:
       'The pods that a template makes are unusable: the API server refuses them, or a name or an image has no value.',
-    why: 'The operator does not publish a configuration that makes all typical pods unusable. A warning says that only some of the eleven typical pods are, a note that the template is not used by default.',
+    why: 'The operator does not publish a configuration that makes all typical pods unusable. A warning says that only some of the eleven typical pods are, a note that the template is not used by default, or that the sidecar is large for a pod with resources of its own.',
     repair: 'Correct the field that the message names. The rules are those of Kubernetes 1.36 for new pods.',
   },
   'missing-value': {

@@ -13,6 +13,8 @@ describe('parseSettings', () => {
       platform: 'Kubernetes',
       compliancePolicy: '',
       annotationOverrides: { preset: 'Istio', allow: [] },
+      podResources: 'Keep',
+      windowsPods: 'Inject',
     });
   });
 

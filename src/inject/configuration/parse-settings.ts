@@ -28,6 +28,8 @@ const settingsSchema = z.object({
       sameNameFields: z.array(z.string()).exactOptional(),
     })
     .default({ preset: istioOverrides.preset, allow: [] }),
+  podResources: z.enum(['Keep', 'Add']).default('Keep'),
+  windowsPods: z.enum(['Skip', 'Inject']).exactOptional(),
 });
 
 /** Parses settings. @throws ConfigurationError that names the field */
@@ -39,7 +41,10 @@ export function parseSettings(text: string): Required<InjectionSettings> {
     throw new ConfigurationError('settings', `settings: not JSON: ${(error as Error).message}`, { cause: error });
   }
   const parsed = settingsSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const windowsPods = parsed.data.annotationOverrides.preset === 'Istio' ? 'Inject' : 'Skip';
+    return { windowsPods, ...parsed.data };
+  }
   const issue = parsed.error.issues[0];
   const field = ['settings', ...(issue?.path ?? [])].join('.');
   throw new ConfigurationError(field, `${field}: ${issue?.message ?? 'invalid'}`);

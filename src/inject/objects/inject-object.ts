@@ -58,7 +58,8 @@ export function injectObject(injector: Injector, object: JsonObject, context: Fi
   const result = inject(injector, request, object.kind === 'Pod' ? undefined : workloadOfObject(object));
   if (result.outcome !== 'injected') return result;
   const refusal = refusalOf(found.pod, result.pod);
-  const warnings = refusal === undefined ? result.warnings : [...result.warnings, refusal];
+  const warnings =
+    refusal === undefined || result.warnings.includes(refusal) ? result.warnings : [...result.warnings, refusal];
   return { outcome: 'injected', edits: result.patch.map(found.edit), warnings };
 }
 

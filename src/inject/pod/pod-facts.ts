@@ -13,11 +13,13 @@ export function readPodFacts(pod: unknown, namespace: string): DecisionFacts {
   const spec = optionalObject(pod, 'spec', 'spec');
   const hostNetwork = member(spec, 'hostNetwork') ?? false;
   if (typeof hostNetwork !== 'boolean') throw invalid('spec.hostNetwork', 'a boolean', hostNetwork);
+  const os = member(optionalObject(spec, 'os', 'spec.os'), 'name');
   const own = member(metadata, 'namespace') ?? '';
   if (typeof own !== 'string') throw invalid('metadata.namespace', 'a string', own);
   return {
     namespace: own === '' ? namespace : own,
     hostNetwork,
+    ...(os === 'windows' && { windows: true }),
     labels: stringMap(metadata, 'labels'),
     annotations: stringMap(metadata, 'annotations'),
   };

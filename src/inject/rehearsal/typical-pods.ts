@@ -67,6 +67,14 @@ export function typicalPods(injectKey: string): TypicalPod[] {
   return kinds.map((_, index) => typicalPod(injectKey, index));
 }
 
+/** Returns a pod whose own resources have room for an ordinary sidecar, such as Istio's. */
+export function roomyPod(injectKey: string): TypicalPod {
+  const { pod } = typicalPod(injectKey, 0);
+  const resources = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } };
+  const kind = 'a pod that requests 1 CPU and 1Gi itself (spec.resources)';
+  return { kind, pod: { ...pod, spec: { ...(pod.spec as JsonObject), resources } } };
+}
+
 /**
  * Returns a typical pod. The index determines the kind, and names and numbers in the pod. At odd
  * indexes, most pods also have a second container, a TCP readiness probe and a security context.

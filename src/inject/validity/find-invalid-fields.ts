@@ -4,8 +4,9 @@ import { podStruct } from '../kubernetes/pod-schema.ts';
 import { objectAt } from '../objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { checks, type WholePod } from './checks.ts';
+import { checkPodResources } from './resource-checks.ts';
 import { checkField } from './field-rules.ts';
-import { type InvalidField, Place } from './place.ts';
+import { type InvalidField, longestText, Place } from './place.ts';
 
 const [podMetadata, podSpec] = [podStruct('v1.ObjectMeta'), podStruct('v1.PodSpec')];
 const named: ReadonlySet<string> = new Set(['Container', 'Volume']);
@@ -50,11 +51,18 @@ function checkMember(type: ValueType, value: unknown, place: Place, pod: WholePo
   }
 }
 
+/** Finds only what does not fit into the resources of a pod itself: 0.05 ms for a usual pod. */
+export function findMisfits(pod: JsonObject): InvalidField[] {
+  const found: InvalidField[] = [];
+  checkPodResources(objectAt(pod, ['spec']), new Place('spec', found));
+  return found;
+}
+
 /** Returns the invalid fields of an injected pod that the pod did not have before. */
-export function introducedFields(before: JsonObject, after: JsonObject): InvalidField[] {
-  const found = findInvalidFields(after);
+export function introducedFields(before: JsonObject, after: JsonObject, find = findInvalidFields): InvalidField[] {
+  const found = find(after);
   const known = new Map<string, number>();
-  for (const { key } of found.length === 0 ? [] : findInvalidFields(before)) known.set(key, (known.get(key) ?? 0) + 1);
+  for (const { key } of found.length === 0 ? [] : find(before)) known.set(key, (known.get(key) ?? 0) + 1);
   return found.filter(({ key }) => {
     const left = known.get(key) ?? 0;
     known.set(key, left - 1);
@@ -65,10 +73,29 @@ export function introducedFields(before: JsonObject, after: JsonObject): Invalid
 /** The maximum number of fields that a message names. */
 const mostNamed = 3;
 
-/** Says why the API server refuses an injected pod; undefined if the injection is not the cause. */
-export function refusalOf(before: JsonObject, after: JsonObject): string | undefined {
-  const messages = introducedFields(before, after).map(({ message }) => message);
-  if (messages.length === 0) return undefined;
-  const rest = messages.length > mostNamed ? [`and ${messages.length - mostNamed} more`] : [];
-  return `the API server refuses the injected pod: ${[...messages.slice(0, mostNamed), ...rest].join('; ')}`;
+/**
+ * Says why the API server refuses an injected pod; undefined if the injection is not the cause.
+ * @param find finds the invalid fields to consider
+ */
+export function refusalOf(before: JsonObject, after: JsonObject, find = findInvalidFields): string | undefined {
+  const found = introducedFields(before, after, find);
+  if (found.length === 0) return undefined;
+  const messages = found.slice(0, mostNamed).map(({ message }) => message);
+  const rest = found.length > mostNamed ? [`and ${found.length - mostNamed} more`] : [];
+  const advice = found.some(({ message }) => ofPodResources.test(message)) ? adviceOn(before, after) : [];
+  return `the API server refuses the injected pod: ${[...messages, ...rest, ...advice].join('; ')}`;
+}
+
+/** Matches the messages about the resources of a pod itself. */
+const ofPodResources = /^spec\.resources\.|must be less than or equal to pod limits/;
+
+/** Says what to do if containers do not fit into the resources of the pod itself. */
+function adviceOn(before: JsonObject, after: JsonObject): string[] {
+  const namesIn = ({ spec }: JsonObject): string[] =>
+    isJsonObject(spec) ? [spec.containers, spec.initContainers].flatMap(listOf).map(({ name }) => String(name)) : [];
+  const known = namesIn(before);
+  const added = namesIn(after).filter((name) => !known.includes(name));
+  const named = JSON.stringify(added.slice(0, mostNamed).join(', ').slice(0, longestText));
+  const who = added.length === 0 ? 'the injection' : `container ${named}`;
+  return [`spec.resources has no room for ${who}; set injection.podResources: Add, or increase spec.resources`];
 }

@@ -16,7 +16,7 @@ export interface InvalidField {
 /** The maximum number of findings in a pod. */
 const mostFindings = 50;
 /** The maximum length of a value, or of a name in a path, in characters. */
-const longestText = 100;
+export const longestText = 100;
 
 /** A place in a pod, and the list of all findings in the pod (apimachinery, field.Path). */
 export class Place {

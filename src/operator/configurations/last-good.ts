@@ -1,7 +1,8 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/names.ts';
+import { labelNames, nativeSidecarsAnnotation } from '../../api/names.ts';
+import { withFixedMode } from './native-mode.ts';
 
 const keys = ['config', 'values', 'mesh', 'settings'] as const;
 
@@ -18,4 +19,15 @@ export function verifiedFiles(configMap: KubernetesObject): { files: Configurati
   const hash = configMap.metadata.labels?.[labelNames.configurationHash];
   const files = filesOf(configMap);
   return files !== undefined && hash !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
+}
+
+/**
+ * Returns the configuration that replicas load from a ConfigMap. Like {@link verifiedFiles}, but
+ * with the recorded mode in place of `nativeSidecars: Auto`, which earlier releases stored.
+ */
+export function servedFiles(configMap: KubernetesObject): ReturnType<typeof verifiedFiles> {
+  const verified = verifiedFiles(configMap);
+  const mode = configMap.metadata.annotations?.[nativeSidecarsAnnotation];
+  if (verified === undefined || (mode !== 'Enabled' && mode !== 'Disabled')) return verified;
+  return { ...verified, files: withFixedMode(verified.files, mode) };
 }

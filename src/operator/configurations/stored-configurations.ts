@@ -5,6 +5,7 @@ import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
+import { modeToRecord } from './native-mode.ts';
 import type { PassContext, PassMemory } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
@@ -35,10 +36,13 @@ export class StoredConfigurations {
     const published = lastHash === undefined ? undefined : this.find(config, lastHash);
     const current = compiled ?? published;
     if (current === undefined) return [];
-    const objects = configurationObjects(config, current.files, current.hash, settings.context);
+    const recorded = ({ files }: StoredConfiguration) => modeToRecord(config, files, view.kubelets());
+    const objects = configurationObjects(config, current.files, current.hash, settings.context, recorded(current));
     // Replicas serve the published configuration until the newer one is ready.
     if (published !== undefined && published.hash !== current.hash) {
-      objects.push(hashedConfigMap(config, published.files, published.hash, settings.context.namespace));
+      objects.push(
+        hashedConfigMap(config, published.files, published.hash, settings.context.namespace, recorded(published)),
+      );
     }
     return objects;
   }

@@ -7,7 +7,17 @@ import { ObjectStore } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import { KeyPairPool } from '../certificates/key-pair-pool.ts';
-import { ClusterView, injectorConfigs, namespaces, ownedSelector, pods, revisionTags } from '../cluster-view.ts';
+import {
+  changesKubelets,
+  ClusterView,
+  injectorConfigs,
+  namespaces,
+  nodes,
+  onlyKubeletFacts,
+  ownedSelector,
+  pods,
+  revisionTags,
+} from '../cluster-view.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
@@ -121,6 +131,11 @@ export class InjectorController {
       logger.warn('no owner is set (--owner): if the operator is removed by force, its webhooks remain and block pods');
     }
     for (const { resource, store, ...where } of this.#view.owned()) this.#followOwned(resource, store, where);
+    const { nodes: store } = this.#view;
+    store.subscribe((change) => {
+      if (store.hasSynced && changesKubelets(change)) this.wakeUps.nodes();
+    });
+    this.#follow(nodes, store, { transform: onlyKubeletFacts }, signal);
     reports.subscribe(() => this.wakeUps.all());
     const listed = this.#view.synced(signal, reports.synced());
     this.#running.push(listed.then(() => this.#elector.run(signal, (leading) => this.#lead(leading))));

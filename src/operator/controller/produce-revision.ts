@@ -11,6 +11,7 @@ import {
   tooCostlyReason,
 } from '../configurations/compile-configuration.ts';
 import type { FailureReason } from '../../inject/injection-result.ts';
+import { offeredMode, usedMode } from '../configurations/native-mode.ts';
 import type { ConditionReason } from '../reasons.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import type { PassResult, RevisionPass } from './pass-context.ts';
@@ -117,6 +118,7 @@ async function* publishCompiled(
     WebhookReady: finding,
     Narrowed: narrowed,
     publishedHash: hash,
+    ...(hash === undefined ? {} : nativeMode(parts, config, hash)),
     ...servedBy(parts, name, hash, finding),
   };
   if (hash !== undefined && hash !== before) {
@@ -126,6 +128,26 @@ async function* publishCompiled(
   const again = isPending ? pendingMs : taken === undefined ? resyncMs : takenRetryMs;
   yield { findings, writes, retryAfter: Math.min(again, retryAfter ?? resyncMs) };
   return hash;
+}
+
+/**
+ * Returns the mode of the published configuration, and the condition that offers native sidecars to
+ * InjectorConfigs in mode Auto whose templates depend on the mode.
+ */
+function nativeMode({ configurations, view }: ProducingParts, config: InjectorConfig, hash: string): RevisionFindings {
+  const files = configurations.find(config, hash)?.files;
+  if (files === undefined) return {};
+  const nodes = view.kubelets();
+  const nativeSidecars = usedMode(config, files, nodes);
+  const isOffered = config.spec.injection.nativeSidecars === 'Auto' && offeredMode(nodes) === 'Enabled';
+  const isNew = isOffered && nativeSidecars === 'Disabled' && /NativeSidecars|istio-proxy/.test(files.config);
+  const NativeSidecarsAvailable = isNew
+    ? yes(
+        'KubeletsReady',
+        'every kubelet is 1.33 or newer: the next change of the configuration uses native sidecars, or set spec.injection.nativeSidecars to Enabled',
+      )
+    : no('NotOffered', 'native sidecars are in use, or a setting, a kubelet or the templates prevent them');
+  return { nativeSidecars, NativeSidecarsAvailable };
 }
 
 /** Returns the number of replicas that serve a configuration; unknown while no replica reports. */
@@ -172,12 +194,14 @@ function servedBundle({ view, settings }: ProducingParts, name: string): string 
 }
 
 async function compile(
-  { compiler, refusals, rehearsal }: ProducingParts,
+  { compiler, refusals, rehearsal, configurations, view }: ProducingParts,
   pass: RevisionPass,
 ): Promise<RevisionResult & { readonly compiled?: CompiledConfiguration }> {
   const { config, object, signal } = pass;
   try {
-    const compiled = await compiler.compile(config, signal);
+    const before = configurations.published(config, view.ownWebhook(config.metadata.name));
+    const published = before === undefined ? undefined : configurations.find(config, before);
+    const compiled = await compiler.compile(config, signal, { published, nodes: view.kubelets() });
     const { templates, hash } = compiled;
     const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
     refusals.report(object, 'Configuration');

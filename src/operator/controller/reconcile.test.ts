@@ -26,7 +26,10 @@ describe('RevisionReconciler', () => {
     const stored = fixture.cluster.get('injectorconfigs', 'blue')!;
     assert.deepEqual(stored.metadata.finalizers, ['sidecar-injector.io/cleanup']);
     const { observedGeneration, revision, config } = fixture.statusOf('blue');
-    assert.deepEqual([observedGeneration, revision, config], [1, 'blue', { hash: fixture.hash('blue') }]);
+    assert.deepEqual(
+      [observedGeneration, revision, config],
+      [1, 'blue', { hash: fixture.hash('blue'), nativeSidecars: 'Disabled' }],
+    );
     const conditions = {
       Ready: 'True/Serving: every live replica serves the published configuration',
       TemplatesValid: `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}`,
@@ -61,13 +64,14 @@ describe('RevisionReconciler', () => {
     await fixture.install();
     const config = (): unknown => fixture.statusOf('blue').config;
     const hash = fixture.hash('blue');
-    assert.deepEqual(config(), { hash });
+    const published = { hash, nativeSidecars: 'Disabled' };
+    assert.deepEqual(config(), published);
     fixture.reports.live = [one('a', [hash]), one('b', ['00000000', hash]), one('c', [])];
     await fixture.reconcile('blue');
-    assert.deepEqual(config(), { hash, servedBy: 2 });
+    assert.deepEqual(config(), { ...published, servedBy: 2 });
     fixture.reports.live = [];
     await fixture.reconcile('blue');
-    assert.deepEqual(config(), { hash, servedBy: 2 });
+    assert.deepEqual(config(), { ...published, servedBy: 2 });
   });
 
   it('names the ConfigMap, namespace and key of a broken reference, and watches the ConfigMap', async () => {

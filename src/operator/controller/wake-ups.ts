@@ -3,6 +3,7 @@ import { tagWebhookConfiguration } from '../../api/names.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
 import type { StoreChange } from '../../kube/object-store.ts';
 import { type ClusterView, injectorConfigOf, mutatingWebhooks, tagOf } from '../cluster-view.ts';
+import { possibleModes } from '../configurations/native-mode.ts';
 import { foreignSelectors } from '../../selection/foreign-overlap.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
@@ -29,6 +30,8 @@ export interface WakeUpsOptions {
 /** Queues the keys that depend on a change. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
+  /** The modes of native sidecars that the kubelets allow. */
+  #possible: string | undefined;
 
   constructor(options: WakeUpsOptions) {
     this.#options = options;
@@ -38,6 +41,15 @@ export class WakeUps {
     const { view, add } = this.#options;
     for (const { metadata } of view.configs.list()) add(metadata.name ?? '');
     for (const { metadata } of view.tags.list()) add(tagKey(metadata.name ?? ''));
+  }
+
+  /** Handles a change of the kubelet versions. Passes need it only if the possible modes change. */
+  nodes(): void {
+    const { view, add } = this.#options;
+    const possible = possibleModes(view.kubelets());
+    if (possible === this.#possible) return;
+    this.#possible = possible;
+    for (const { metadata } of view.configs.list()) add(metadata.name ?? '');
   }
 
   /** Queues all keys at the start of a leadership, including those of deleted objects. */

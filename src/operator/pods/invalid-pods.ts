@@ -4,7 +4,7 @@ import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import { findInvalidFields } from '../../inject/validity/find-invalid-fields.ts';
 import type { ConfigurationRef } from '../../routing/route.ts';
 import type { ClusterView } from '../cluster-view.ts';
-import { verifiedFiles } from '../configurations/last-good.ts';
+import { servedFiles } from '../configurations/last-good.ts';
 import type { RehearsePods } from '../ports.ts';
 
 /**
@@ -24,9 +24,9 @@ export function invalidAfterInjection(
     const pod = admissionPod(stored, namespace);
     if (by === undefined) return findInvalidFields(pod).length > 0;
     const configMap = view.configMaps.get(hashedConfigMapName(by.injectorConfig, by.hash), ownNamespace);
-    const verified = configMap && verifiedFiles(configMap);
-    if (verified === undefined) return undefined;
-    const { unusable, injected = [] } = await rehearse(verified.files, [{ kind: 'a pod', namespace, pod }]);
+    const served = configMap && servedFiles(configMap);
+    if (served === undefined) return undefined;
+    const { unusable, injected = [] } = await rehearse(served.files, [{ kind: 'a pod', namespace, pod }]);
     return unusable !== undefined || (injected.length > 0 ? false : undefined);
   };
 }

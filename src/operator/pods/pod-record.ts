@@ -54,7 +54,7 @@ export function arrivedPod(
   record: PodRecord,
   annotationNames: readonly string[],
 ): ArrivedPod | undefined {
-  const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
+  const { namespace, hostNetwork, windows, labels, annotations } = readPodFacts(pod, '');
   const { deletionTimestamp, ownerReferences = [], uid = '' } = pod.metadata;
   if (deletionTimestamp !== undefined || Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
   if (gateIn(pod) !== undefined) return undefined;
@@ -64,5 +64,6 @@ export function arrivedPod(
     return value === undefined ? [] : [[name, value.slice(0, 32)]];
   });
   const maker = ownerReferences.find(({ controller }) => controller === true)?.uid ?? uid;
-  return { record, maker, namespace, hostNetwork, labels, annotations: Object.fromEntries(relevant) };
+  const kept = Object.fromEntries(relevant);
+  return { record, maker, namespace, hostNetwork, ...(windows && { windows }), labels, annotations: kept };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { nativeSidecarsAnnotation } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
@@ -95,6 +96,25 @@ describe('Replica', () => {
     await until(() => lacking('blue', two.hash).length === 0);
     assert.ok(notified >= 3);
     assert.notEqual(certificates.forServerName('sidecar-injector-blue.injection.svc'), undefined);
+  });
+
+  it('uses the mode of native sidecars that the leader records for a configuration of an earlier release', async () => {
+    await startServing();
+    const mode = () => injectors.get(`blue.${hashOne}`)?.settings.nativeSidecars;
+    assert.equal(mode(), 'Auto');
+    for (const recorded of ['Enabled', 'Disabled']) {
+      cluster.edit('configmaps', one.metadata.name ?? '', 'injection', ({ metadata }) => {
+        metadata.annotations = { [nativeSidecarsAnnotation]: recorded };
+      });
+      await until(() => mode() === recorded);
+      assert.deepEqual(lacking('blue', hashOne), []);
+    }
+    const [later, others] = [new Map<string, Injector>(), { certificates, clock, random: () => 0, logger }];
+    const own = { client: cluster.client, namespace: 'injection', operatorClass: 'default' };
+    const second = new Replica({ ...own, ...others, injectors: later, load });
+    second.start();
+    await until(() => later.get(`blue.${hashOne}`)?.settings.nativeSidecars === 'Disabled');
+    second.stop();
   });
 
   it('is not ready until it can read the paths of all webhooks, and stays ready afterwards', async () => {

@@ -12,8 +12,18 @@ import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { configurationKey, routeOf } from '../../routing/route.ts';
-import { configMaps, injectorConfigOf, mutatingWebhooks, nodes, ownedSelector, secrets } from '../cluster-view.ts';
-import { verifiedFiles } from '../configurations/last-good.ts';
+import {
+  changesKubelets,
+  configMaps,
+  injectorConfigOf,
+  kubeletFacts,
+  mutatingWebhooks,
+  nodes,
+  onlyKubeletFacts,
+  ownedSelector,
+  secrets,
+} from '../cluster-view.ts';
+import { servedFiles } from '../configurations/last-good.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
@@ -82,11 +92,9 @@ export class Replica {
     const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
     this.#configMaps.subscribe((change) => this.#onConfigMap(change));
-    this.#nodes.subscribe(({ object, before }) => {
+    this.#nodes.subscribe((change) => {
       // Ignore heartbeats, so that callers can compare the list by identity.
-      const isChanged =
-        before === undefined || kubeletFacts(before).kubeletVersion !== kubeletFacts(object).kubeletVersion;
-      if (isChanged || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
+      if (changesKubelets(change)) this.#nodeFacts = undefined;
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
     this.#follow({ resource: configMaps, store: this.#configMaps, labelSelector });
@@ -185,14 +193,15 @@ export class Replica {
     const { injectors, load, logger } = this.#options;
     const name = injectorConfigOf(object);
     const configMap = object.metadata.name;
-    const verified = verifiedFiles(object);
+    const verified = servedFiles(object);
     if (name === undefined || verified === undefined) {
       logger.error('a configuration does not match the hash in its label and is not loaded', { configMap });
       return;
     }
     const { files, hash } = verified;
     const key = configurationKey({ injectorConfig: name, hash });
-    if (injectors.has(key)) return;
+    // After an upgrade, the leader records the mode of native sidecars in the ConfigMap.
+    if (injectors.get(key)?.files.settings === files.settings) return;
     try {
       injectors.set(key, await load(files));
       const served = this.#followed(objectNames(name).servingSecret);
@@ -310,18 +319,4 @@ export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined
 /** Reports whether all paths are readable. If not, our Lease makes a newer leader rewrite them. */
 function hasReadablePaths(webhook: KubernetesObject): boolean {
   return ourWebhooksOf(webhook).every(({ clientConfig }) => routeOf(clientConfig) !== undefined);
-}
-
-/** Returns the fields of a Node that injection reads. */
-function kubeletFacts({ metadata, status }: KubernetesObject): NodeFacts {
-  const { nodeInfo } = (status ?? {}) as { nodeInfo?: { kubeletVersion?: string } };
-  return { name: metadata.name ?? '', kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
-}
-
-/** Drops all other fields of a Node, which is large and changes with every heartbeat. */
-function onlyKubeletFacts(node: KubernetesObject): KubernetesObject {
-  const { name = '', resourceVersion = '' } = node.metadata;
-  const { kubeletVersion } = kubeletFacts(node);
-  const { apiVersion, kind } = node;
-  return { apiVersion, kind, metadata: { name, resourceVersion }, status: { nodeInfo: { kubeletVersion } } };
 }

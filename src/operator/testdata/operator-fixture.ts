@@ -12,7 +12,7 @@ import type { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { context } from '../../manifests/testdata/manifest-context.ts';
-import { ClusterView, injectorConfigs, revisionTags } from '../cluster-view.ts';
+import { ClusterView, injectorConfigs, nodes, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
 import type { ReplicaReport } from '../replicas/replica-leases.ts';
@@ -159,6 +159,7 @@ export class OperatorFixture {
     };
     follow({ resource: injectorConfigs, store: this.view.configs }, alive);
     follow({ resource: revisionTags, store: this.view.tags }, alive);
+    follow({ resource: nodes, store: this.view.nodes }, alive);
     for (const each of this.view.owned()) follow(each, alive);
     this.reconcilers = createReconcilers({
       client,

@@ -21,6 +21,7 @@ export interface PodTraits {
   readonly namespace: string;
   readonly workload: Omit<RolloutWorkload, 'namespace'>;
   readonly hostNetwork: boolean;
+  readonly windows?: boolean;
   /** The relevant labels. */
   readonly labels: Readonly<Record<string, string>>;
   /** The relevant annotations, truncated. A status annotation is replaced by its revision. */
@@ -51,13 +52,14 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
   const { metadata } = pod;
   const { phase } = (pod.status ?? {}) as { phase?: unknown };
   if (phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined) return undefined;
-  const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
+  const { namespace, hostNetwork, windows, labels, annotations } = readPodFacts(pod, '');
   if (Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
   const { kind, name, claimed } = workloadOfPod(pod, namespace);
   return {
     namespace,
     workload: { kind, name, ...(claimed !== undefined && { claimed: cut(claimed, claimedLimit) }) },
     hostNetwork,
+    ...(windows && { windows }),
     labels: pick(labels, relevant.labels, labelLimit),
     annotations: {
       ...pick(annotations, relevant.annotations, annotationLimit),
@@ -86,11 +88,11 @@ export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): Carrie
 
 /** Returns a hash of the traits. */
 export function traitsKey(traits: PodTraits): string {
-  const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
+  const { namespace, workload, hostNetwork, windows, labels, annotations, injectedBy } = traits;
   const sorted = (record: Readonly<Record<string, string>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
   const owner = workloadKey({ namespace, ...workload });
-  const text = JSON.stringify([owner, hostNetwork, sorted(labels), sorted(annotations), injectedBy]);
+  const text = JSON.stringify([owner, hostNetwork, windows, sorted(labels), sorted(annotations), injectedBy]);
   return createHash('sha256').update(text).digest('base64url');
 }
 

@@ -103,6 +103,7 @@ describe('decideInjection', () => {
     const warned = ['not injected by default: because', 'a word'];
     const expected: Record<SkipReason, string[]> = {
       HostNetwork: warned,
+      WindowsPod: warned,
       IgnoredNamespace: warned,
       NeverInjectSelector: warned,
       PolicyDisabled: warned,

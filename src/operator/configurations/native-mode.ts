@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
+import { runsNativeSidecars, useNativeSidecars } from '../../inject/pod/native-sidecars.ts';
+import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { canonicalJson } from '../../manifests/values-json.ts';
+
+/** A mode that does not depend on nodes. */
+export type FixedMode = Exclude<NativeSidecars, 'Auto'>;
+
+/** What the mode of native sidecars depends on, apart from the InjectorConfig. */
+export interface ModeFacts {
+  readonly published?: { readonly files: ConfigurationFiles; readonly hash: string } | undefined;
+  readonly nodes: readonly NodeFacts[];
+}
+
+/**
+ * Returns the mode to publish. Mode Auto keeps the published mode while nothing else in the
+ * configuration changes; a changed configuration takes native sidecars if all kubelets are new
+ * enough. Native sidecars end only if a kubelet cannot run them, since its pods would not start.
+ */
+export function modeToPublish(config: InjectorConfig, texts: ReferencedTexts, facts: ModeFacts): NativeSidecars {
+  const { nativeSidecars } = config.spec.injection;
+  const { published, nodes } = facts;
+  if (nativeSidecars !== 'Auto') return nativeSidecars;
+  const used = usedMode(config, published?.files, nodes);
+  if (used === 'Enabled' && !nodes.every(runsNativeSidecars)) return 'Disabled';
+  if (published === undefined) return used;
+  const stated = modeIn(published.files);
+  if (isDeepStrictEqual(filesOrError(config, texts, stated), published.files)) return stated;
+  return used === 'Enabled' ? used : offeredMode(nodes);
+}
+
+function filesOrError(...[config, texts, mode]: Parameters<typeof configurationFiles>) {
+  try {
+    return configurationFiles(config, texts, mode);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+    throw error;
+  }
+}
+
+/** Returns the mode that the kubelets allow. */
+export function offeredMode(nodes: readonly NodeFacts[]): FixedMode {
+  return useNativeSidecars('Auto', nodes, undefined) ? 'Enabled' : 'Disabled';
+}
+
+/**
+ * Returns the mode that replicas use for a published configuration. Earlier releases published
+ * Auto; the status records the mode that was in use at the upgrade. It also tells the mode if the
+ * configuration is lost.
+ */
+export function usedMode(
+  { status }: InjectorConfig,
+  files: ConfigurationFiles | undefined,
+  nodes: readonly NodeFacts[],
+): FixedMode {
+  const stated = files === undefined ? 'Auto' : modeIn(files);
+  return stated === 'Auto' ? (status?.config?.nativeSidecars ?? offeredMode(nodes)) : stated;
+}
+
+/** Returns the mode to record beside a configuration; undefined unless its own mode is Auto. */
+export function modeToRecord(
+  config: InjectorConfig,
+  files: ConfigurationFiles,
+  nodes: readonly NodeFacts[],
+): FixedMode | undefined {
+  return modeIn(files) === 'Auto' ? usedMode(config, files, nodes) : undefined;
+}
+
+/** Returns a configuration with a fixed mode in place of Auto. */
+export function withFixedMode(files: ConfigurationFiles, mode: FixedMode): ConfigurationFiles {
+  if (modeIn(files) !== 'Auto') return files;
+  return { ...files, settings: canonicalJson({ ...settingsIn(files), nativeSidecars: mode }) };
+}
+
+function modeIn(files: ConfigurationFiles): NativeSidecars {
+  const { nativeSidecars } = settingsIn(files);
+  return nativeSidecars === 'Enabled' || nativeSidecars === 'Disabled' ? nativeSidecars : 'Auto';
+}
+
+function settingsIn({ settings }: ConfigurationFiles): Record<string, unknown> {
+  try {
+    return JSON.parse(settings) as Record<string, unknown>;
+  } catch {
+    // The load of the configuration reports the error.
+    return {};
+  }
+}
+
+/** Returns a text that changes when the nodes change a result of {@link modeToPublish}. */
+export function possibleModes(nodes: readonly NodeFacts[]): string {
+  return `${offeredMode(nodes)} ${nodes.every(runsNativeSidecars)}`;
+}
