@@ -4,6 +4,7 @@ import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import {
   applyUntilReady,
+  conditionOf,
   eventsAbout,
   injectorConfig,
   injectorConfigs,
@@ -47,7 +48,10 @@ export const nativeMode: Scenario = {
     const namespace = await context.namespace('pods', { 'istio-injection': 'enabled' });
     const status = async () =>
       (await client.get<InjectorConfigObject>(injectorConfigs, 'default')).status?.config ?? {};
-    const mode = async () => ((await status()) as { nativeSidecars?: string }).nativeSidecars ?? 'none';
+    const mode = async () => {
+      const { message = '' } = (await conditionOf(client, 'default', 'TemplatesValid')) ?? {};
+      return / with native sidecars (\w+)$/.exec(message)?.[1] ?? 'none';
+    };
     const native = async () => {
       const { initContainers = [], containers } = (await dryRun(client, barePod(namespace, 'plain'))).spec;
       return `${initContainers.map(({ name }) => name).join()} ${containers.map(({ name }) => name).join()}`;

@@ -148,10 +148,6 @@ export const injectorConfigStatusSchema = z.object({
   config: optionalObject('The published configuration.', {
     hash: optional(z.string().max(64), 'The hash of the configuration in the path of the webhook.'),
     servedBy: optional(z.int().min(0), 'The number of live replicas that serve this configuration.'),
-    nativeSidecars: optional(
-      z.enum(['Enabled', 'Disabled']),
-      'Whether this configuration injects native sidecars, also if spec.injection.nativeSidecars is Auto.',
-    ),
     refused: optional(
       z.string().max(64),
       'The hash of the desired configuration, if it exceeds a limit; condition TemplatesValid names the limit. The operator does not try this configuration again until it changes.',

@@ -1,3 +1,4 @@
+import { statedMode } from '../../operator/configurations/native-mode.ts';
 import type { Command } from 'commander';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
@@ -95,7 +96,8 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
   const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);
   const names = new Set([...(isTag && revision === defaultRevision ? [] : [revision]), ...tags]);
   const { keys } = config.spec.webhook;
-  const { hash, nativeSidecars } = config.status?.config ?? {};
+  const { hash } = config.status?.config ?? {};
+  const nativeSidecars = statedMode(config);
   const { notAfter } = config.status?.certificate ?? {};
   return {
     revision,

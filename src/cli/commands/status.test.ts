@@ -1,4 +1,5 @@
 import { operatorLeases } from '../testdata/operator-leases.ts';
+import { describeConfiguration, type FixedMode } from '../../operator/configurations/native-mode.ts';
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
@@ -207,9 +208,15 @@ describe('injector status and revisions', () => {
   });
 
   it('shows whether a revision has native sidecars', async () => {
-    const set = (nativeSidecars?: string): void =>
-      cluster.memory.edit('injectorconfigs', '1-25', undefined, ({ status }) => {
-        Object.assign((status as { config: object }).config, { nativeSidecars });
+    const set = (...modes: FixedMode[]): void =>
+      cluster.memory.edit('injectorconfigs', '1-25', undefined, (object) => {
+        const status = object.status as { config: { hash: string }; conditions: { type: string }[] };
+        const lastTransitionTime = '2026-06-01T00:00:00Z';
+        const condition = { type: 'TemplatesValid', status: 'True', reason: 'Compiled', lastTransitionTime };
+        status.conditions = [
+          ...status.conditions.filter(({ type }) => type !== 'TemplatesValid'),
+          ...modes.map((mode) => ({ ...condition, message: describeConfiguration(status.config.hash, mode) })),
+        ];
       });
     set('Enabled');
     const { out } = await injector('revisions');

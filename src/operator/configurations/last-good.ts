@@ -1,8 +1,8 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames, nativeSidecarsAnnotation } from '../../api/names.ts';
-import { withFixedMode } from './native-mode.ts';
+import { labelNames } from '../../api/names.ts';
+import { recordedMode, withFixedMode } from './native-mode.ts';
 
 const keys = ['config', 'values', 'mesh', 'settings'] as const;
 
@@ -27,7 +27,7 @@ export function verifiedFiles(configMap: KubernetesObject): { files: Configurati
  */
 export function servedFiles(configMap: KubernetesObject): ReturnType<typeof verifiedFiles> {
   const verified = verifiedFiles(configMap);
-  const mode = configMap.metadata.annotations?.[nativeSidecarsAnnotation];
-  if (verified === undefined || (mode !== 'Enabled' && mode !== 'Disabled')) return verified;
+  const mode = recordedMode(configMap);
+  if (verified === undefined || mode === undefined) return verified;
   return { ...verified, files: withFixedMode(verified.files, mode) };
 }

@@ -6,7 +6,14 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { injectorConfig, template } from '../testdata/operator-fixture.ts';
-import { type FixedMode, modeToPublish, modeToRecord, possibleModes, withFixedMode } from './native-mode.ts';
+import {
+  describeConfiguration,
+  type FixedMode,
+  modeToPublish,
+  modeToRecord,
+  possibleModes,
+  withFixedMode,
+} from './native-mode.ts';
 
 const nodes = (...versions: string[]) =>
   versions.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
@@ -16,7 +23,15 @@ const ancient = nodes('v1.33.0', 'v1.27.9');
 
 function configOf(nativeSidecars: NativeSidecars, image: string, recorded?: FixedMode): InjectorConfig {
   const object = injectorConfig('blue', { injection: { templates: { sidecar: template(image) }, nativeSidecars } });
-  const status = recorded && { config: { hash: '00000000', nativeSidecars: recorded } };
+  const message = recorded && `1 template compiles; ${describeConfiguration('00000000', recorded)}`;
+  const condition = {
+    type: 'TemplatesValid',
+    status: 'True',
+    reason: 'Compiled',
+    message,
+    lastTransitionTime: '2026-06-01T00:00:00Z',
+  };
+  const status = message && { config: { hash: '00000000' }, conditions: [condition] };
   return parseInjectorConfig({ ...object, ...(status && { status }) });
 }
 
@@ -57,10 +72,14 @@ describe('modeToPublish', () => {
 });
 
 describe('modeToRecord', () => {
-  it('records the mode at the upgrade, and then that of the status', () => {
-    assert.equal(modeToRecord(configOf('Auto', 'a'), filesWith('Auto'), fresh), 'Enabled');
-    assert.equal(modeToRecord(configOf('Auto', 'a', 'Disabled'), filesWith('Auto'), fresh), 'Disabled');
-    assert.equal(modeToRecord(configOf('Auto', 'a'), filesWith('Disabled'), fresh), undefined);
+  it('records the mode at the upgrade, and then that of the status or of the ConfigMap', () => {
+    const stored = { files: filesWith('Auto'), hash: '00000000' };
+    assert.equal(modeToRecord(configOf('Auto', 'a'), stored, fresh), 'Enabled');
+    assert.equal(modeToRecord(configOf('Auto', 'a'), { ...stored, recorded: 'Disabled' }, fresh), 'Disabled');
+    const stated = configOf('Auto', 'a', 'Disabled');
+    assert.equal(modeToRecord(stated, { ...stored, recorded: 'Enabled' }, fresh), 'Disabled');
+    assert.equal(modeToRecord(stated, { ...stored, hash: '11111111' }, fresh), 'Enabled', 'of another configuration');
+    assert.equal(modeToRecord(configOf('Auto', 'a'), { ...stored, files: filesWith('Disabled') }, fresh), undefined);
   });
 
   it('replaces Auto, and only Auto', () => {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { nativeSidecarsAnnotation } from '../../api/names.ts';
 import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
@@ -11,9 +13,16 @@ import { canonicalJson } from '../../manifests/values-json.ts';
 /** A mode that does not depend on nodes. */
 export type FixedMode = Exclude<NativeSidecars, 'Auto'>;
 
+interface PublishedConfiguration {
+  readonly files: ConfigurationFiles;
+  readonly hash: string;
+  /** The mode that the ConfigMap records. */
+  readonly recorded?: FixedMode | undefined;
+}
+
 /** What the mode of native sidecars depends on, apart from the InjectorConfig. */
 export interface ModeFacts {
-  readonly published?: { readonly files: ConfigurationFiles; readonly hash: string } | undefined;
+  readonly published?: PublishedConfiguration | undefined;
   readonly nodes: readonly NodeFacts[];
 }
 
@@ -26,7 +35,7 @@ export function modeToPublish(config: InjectorConfig, texts: ReferencedTexts, fa
   const { nativeSidecars } = config.spec.injection;
   const { published, nodes } = facts;
   if (nativeSidecars !== 'Auto') return nativeSidecars;
-  const used = usedMode(config, published?.files, nodes);
+  const used = usedMode(config, published, nodes);
   if (used === 'Enabled' && !nodes.every(runsNativeSidecars)) return 'Disabled';
   if (published === undefined) return used;
   const stated = modeIn(published.files);
@@ -50,25 +59,47 @@ export function offeredMode(nodes: readonly NodeFacts[]): FixedMode {
 
 /**
  * Returns the mode that replicas use for a published configuration. Earlier releases published
- * Auto; the status records the mode that was in use at the upgrade. It also tells the mode if the
- * configuration is lost.
+ * Auto: the status or else the ConfigMap records the mode that was in use at the upgrade. The
+ * status also tells the mode if the configuration is lost.
  */
 export function usedMode(
-  { status }: InjectorConfig,
-  files: ConfigurationFiles | undefined,
+  config: InjectorConfig,
+  stored: PublishedConfiguration | undefined,
   nodes: readonly NodeFacts[],
 ): FixedMode {
-  const stated = files === undefined ? 'Auto' : modeIn(files);
-  return stated === 'Auto' ? (status?.config?.nativeSidecars ?? offeredMode(nodes)) : stated;
+  const stated = stored === undefined ? 'Auto' : modeIn(stored.files);
+  if (stated !== 'Auto') return stated;
+  return statedMode(config, stored?.hash) ?? stored?.recorded ?? offeredMode(nodes);
 }
 
 /** Returns the mode to record beside a configuration; undefined unless its own mode is Auto. */
 export function modeToRecord(
   config: InjectorConfig,
-  files: ConfigurationFiles,
+  stored: PublishedConfiguration,
   nodes: readonly NodeFacts[],
 ): FixedMode | undefined {
-  return modeIn(files) === 'Auto' ? usedMode(config, files, nodes) : undefined;
+  return modeIn(stored.files) === 'Auto' ? usedMode(config, stored, nodes) : undefined;
+}
+
+/** Says in condition TemplatesValid which configuration is used, and with which mode. */
+export function describeConfiguration(hash: string, mode: FixedMode): string {
+  return `the configuration is ${hash}, with native sidecars ${mode}`;
+}
+
+/**
+ * Returns the mode in condition TemplatesValid; undefined if it is not that of this configuration.
+ * The CRDs of the previous release would refuse a field of the status, with the whole status.
+ */
+export function statedMode({ status }: InjectorConfig, hash = status?.config?.hash): FixedMode | undefined {
+  const { message = '' } = status?.conditions?.find(({ type }) => type === 'TemplatesValid') ?? {};
+  const modes = ['Enabled', 'Disabled'] as const;
+  return modes.find((mode) => hash !== undefined && message.endsWith(describeConfiguration(hash, mode)));
+}
+
+/** Returns the mode that an annotation of a stored configuration records. */
+export function recordedMode(configMap: KubernetesObject | undefined): FixedMode | undefined {
+  const mode = configMap?.metadata.annotations?.[nativeSidecarsAnnotation];
+  return mode === 'Enabled' || mode === 'Disabled' ? mode : undefined;
 }
 
 /** Returns a configuration with a fixed mode in place of Auto. */

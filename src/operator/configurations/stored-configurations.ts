@@ -5,7 +5,7 @@ import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
-import { modeToRecord } from './native-mode.ts';
+import { type FixedMode, modeToRecord, recordedMode } from './native-mode.ts';
 import type { PassContext, PassMemory } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
@@ -36,7 +36,8 @@ export class StoredConfigurations {
     const published = lastHash === undefined ? undefined : this.find(config, lastHash);
     const current = compiled ?? published;
     if (current === undefined) return [];
-    const recorded = ({ files }: StoredConfiguration) => modeToRecord(config, files, view.kubelets());
+    const recorded = ({ files, hash }: StoredConfiguration) =>
+      modeToRecord(config, { files, hash, recorded: this.recordedMode(config, hash) }, view.kubelets());
     const objects = configurationObjects(config, current.files, current.hash, settings.context, recorded(current));
     // Replicas serve the published configuration until the newer one is ready.
     if (published !== undefined && published.hash !== current.hash) {
@@ -86,6 +87,12 @@ export class StoredConfigurations {
   /** Reports whether the webhook names this configuration or the configuration can be found. */
   isNamedOrFound(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
     return publishedHash(live, config.metadata.name) === hash || this.find(config, hash) !== undefined;
+  }
+
+  /** Returns the mode of native sidecars that a ConfigMap of an earlier release records. */
+  recordedMode({ metadata }: InjectorConfig, hash: string): FixedMode | undefined {
+    const { view, settings } = this.#context;
+    return recordedMode(view.configMaps.get(hashedConfigMapName(metadata.name, hash), settings.context.namespace));
   }
 
   /** Returns the configuration with this hash, from memory or from an intact ConfigMap. */

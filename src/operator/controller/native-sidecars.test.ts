@@ -30,8 +30,8 @@ describe('RevisionReconciler: native sidecars', () => {
     });
   };
   const published = () => {
-    const { config } = fixture.statusOf('blue') as { config?: { nativeSidecars?: string } };
-    return [fixture.hash('blue'), config?.nativeSidecars];
+    const [, mode] = / with native sidecars (\w+)$/.exec(fixture.condition('blue', 'TemplatesValid')) ?? [];
+    return [fixture.hash('blue'), mode];
   };
   const events = () => fixture.events().filter((event) => event.startsWith('Published')).length;
   const recordedMode = (hash: string) =>

@@ -11,7 +11,7 @@ import {
   tooCostlyReason,
 } from '../configurations/compile-configuration.ts';
 import type { FailureReason } from '../../inject/injection-result.ts';
-import { offeredMode, usedMode } from '../configurations/native-mode.ts';
+import { describeConfiguration, offeredMode, usedMode } from '../configurations/native-mode.ts';
 import type { ConditionReason } from '../reasons.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import type { PassResult, RevisionPass } from './pass-context.ts';
@@ -131,23 +131,23 @@ async function* publishCompiled(
 }
 
 /**
- * Returns the mode of the published configuration, and the condition that offers native sidecars to
- * InjectorConfigs in mode Auto whose templates depend on the mode.
+ * Returns the condition that offers native sidecars to InjectorConfigs in mode Auto whose templates
+ * depend on the mode.
  */
 function nativeMode({ configurations, view }: ProducingParts, config: InjectorConfig, hash: string): RevisionFindings {
-  const files = configurations.find(config, hash)?.files;
-  if (files === undefined) return {};
+  const stored = configurations.find(config, hash);
+  if (stored === undefined) return {};
   const nodes = view.kubelets();
-  const nativeSidecars = usedMode(config, files, nodes);
+  const mode = usedMode(config, { ...stored, recorded: configurations.recordedMode(config, hash) }, nodes);
   const isOffered = config.spec.injection.nativeSidecars === 'Auto' && offeredMode(nodes) === 'Enabled';
-  const isNew = isOffered && nativeSidecars === 'Disabled' && /NativeSidecars|istio-proxy/.test(files.config);
+  const isNew = isOffered && mode === 'Disabled' && /NativeSidecars|istio-proxy/.test(stored.files.config);
   const NativeSidecarsAvailable = isNew
     ? yes(
         'KubeletsReady',
         'every kubelet is 1.33 or newer: the next change of the configuration uses native sidecars, or set spec.injection.nativeSidecars to Enabled',
       )
     : no('NotOffered', 'native sidecars are in use, or a setting, a kubelet or the templates prevent them');
-  return { nativeSidecars, NativeSidecarsAvailable };
+  return { NativeSidecarsAvailable };
 }
 
 /** Returns the number of replicas that serve a configuration; unknown while no replica reports. */
@@ -200,12 +200,15 @@ async function compile(
   const { config, object, signal } = pass;
   try {
     const before = configurations.published(config, view.ownWebhook(config.metadata.name));
-    const published = before === undefined ? undefined : configurations.find(config, before);
-    const compiled = await compiler.compile(config, signal, { published, nodes: view.kubelets() });
+    const withMode = (hash: string, stored = configurations.find(config, hash)) =>
+      stored && { ...stored, recorded: configurations.recordedMode(config, hash) };
+    const [published, nodes] = [before === undefined ? undefined : withMode(before), view.kubelets()];
+    const compiled = await compiler.compile(config, signal, { published, nodes });
     const { templates, hash } = compiled;
     const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
     refusals.report(object, 'Configuration');
-    const TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
+    const mode = usedMode(config, withMode(hash, compiled), nodes);
+    const TemplatesValid = yes('Compiled', `${count}; ${describeConfiguration(hash, mode)}`);
     const findings = { TemplatesValid, ...rehearsal.findings(pass, compiled), refusedHash: undefined };
     return { compiled, findings };
   } catch (error) {

@@ -13,7 +13,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
     fixture.says('blue', 'WebhookReady', new RegExp(`^True/Published: .*${good}`));
     const { observedGeneration, config } = fixture.statusOf('blue');
-    assert.deepEqual([observedGeneration, config], [2, { hash: good, nativeSidecars: 'Disabled' }]);
+    assert.deepEqual([observedGeneration, config], [2, { hash: good }]);
     await fixture.reconcile('blue');
     await fixture.recorded(/^ConfigurationInvalid/);
     assert.equal(fixture.events().filter((event) => event.startsWith('ConfigurationInvalid')).length, 1);
@@ -137,7 +137,7 @@ describe('RevisionReconciler: publication', () => {
     });
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
-    assert.deepEqual(fixture.statusOf('blue').config, { hash: good, nativeSidecars: 'Disabled' });
+    assert.deepEqual(fixture.statusOf('blue').config, { hash: good });
   });
 
   for (const [what, isRestarted] of [
@@ -154,7 +154,7 @@ describe('RevisionReconciler: publication', () => {
       await fixture.reconcile('blue');
       assert.equal(fixture.hash('blue'), good);
       fixture.says('blue', 'WebhookReady', new RegExp(`^True/Published: .*${good}`));
-      assert.deepEqual(fixture.statusOf('blue').config, { hash: good, nativeSidecars: 'Disabled' });
+      assert.deepEqual(fixture.statusOf('blue').config, { hash: good });
     });
   }
 

@@ -28,11 +28,11 @@ describe('RevisionReconciler', () => {
     const { observedGeneration, revision, config } = fixture.statusOf('blue');
     assert.deepEqual(
       [observedGeneration, revision, config],
-      [1, 'blue', { hash: fixture.hash('blue'), nativeSidecars: 'Disabled' }],
+      [1, 'blue', { hash: fixture.hash('blue') }],
     );
     const conditions = {
       Ready: 'True/Serving: every live replica serves the published configuration',
-      TemplatesValid: `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}`,
+      TemplatesValid: `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}, with native sidecars Disabled`,
       WebhookReady: `True/Published: the webhook names configuration ${fixture.hash('blue')}`,
       Overlap: 'none',
       Conflict: 'none',
@@ -64,7 +64,7 @@ describe('RevisionReconciler', () => {
     await fixture.install();
     const config = (): unknown => fixture.statusOf('blue').config;
     const hash = fixture.hash('blue');
-    const published = { hash, nativeSidecars: 'Disabled' };
+    const published = { hash };
     assert.deepEqual(config(), published);
     fixture.reports.live = [one('a', [hash]), one('b', ['00000000', hash]), one('c', [])];
     await fixture.reconcile('blue');

@@ -48,8 +48,6 @@ export type FindingsOf<Type extends string> = { readonly [type in Type]?: Findin
 /** The findings of a pass over an InjectorConfig. Absent fields leave the status unchanged. */
 export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
   readonly publishedHash?: string | undefined;
-  /** The mode of native sidecars of the published configuration. */
-  readonly nativeSidecars?: 'Enabled' | 'Disabled' | undefined;
   /** The number of live replicas that serve the published configuration. */
   readonly servedBy?: number;
   /** The hash of a configuration that is too costly to load. */
@@ -91,12 +89,9 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   const certificate = certificateStatus(findings, before?.certificate);
   const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
-  const nativeSidecars = findings.nativeSidecars ?? before?.config?.nativeSidecars;
   const refused = 'refusedHash' in findings ? findings.refusedHash : before?.config?.refused;
   const configuration = {
-    ...(hash === undefined
-      ? {}
-      : { hash, ...(servedBy === undefined ? {} : { servedBy }), ...(nativeSidecars && { nativeSidecars }) }),
+    ...(hash === undefined ? {} : { hash, ...(servedBy === undefined ? {} : { servedBy }) }),
     ...(refused === undefined ? {} : { refused }),
   };
   return {
