@@ -26,10 +26,7 @@ describe('RevisionReconciler', () => {
     const stored = fixture.cluster.get('injectorconfigs', 'blue')!;
     assert.deepEqual(stored.metadata.finalizers, ['sidecar-injector.io/cleanup']);
     const { observedGeneration, revision, config } = fixture.statusOf('blue');
-    assert.deepEqual(
-      [observedGeneration, revision, config],
-      [1, 'blue', { hash: fixture.hash('blue') }],
-    );
+    assert.deepEqual([observedGeneration, revision, config], [1, 'blue', { hash: fixture.hash('blue') }]);
     const conditions = {
       Ready: 'True/Serving: every live replica serves the published configuration',
       TemplatesValid: `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}, with native sidecars Disabled`,
