@@ -33,6 +33,8 @@ describe('readRefusal', () => {
       true,
       `the pod is invalid: ${requests}`,
     ],
+    // Older controllers write the verb in lowercase.
+    ['create Pod es-0 in StatefulSet es failed error: Pod "es-0" is invalid: spec', true, 'the pod is invalid: spec'],
     [`Error creating: pods "d-5tm4m" is forbidden: ${restricted}`, false, `the pod is forbidden: ${restricted}`],
     [
       'Error creating: pods "job-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
@@ -102,6 +104,9 @@ describe('isOver and addRefusal', () => {
     assert.deepEqual([isOver(known, start + 40 * second), isOver(known, start + 41 * second)], [false, true]);
     const again = start + 60 * second;
     assert.deepEqual(addRefusal(known, again), { since: again, at: again });
+    const counted = addRefusal(undefined, again, start);
+    assert.deepEqual(counted, { since: start, at: again }, 'an Event with a count began earlier');
+    assert.deepEqual(addRefusal(counted, again, start - 5 * second), { since: start - 5 * second, at: again });
     assert.equal(isOver({ since: start, at: start }, start + 1200 * second), false, 'a single attempt');
     assert.equal(
       isOver({ since: start, at: start + 900 * second }, start + 2101 * second),

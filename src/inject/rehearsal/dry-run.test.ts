@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../patch/json-value.ts';
-import { dryRunPod, isTemporary, type JudgedPod, judgedPod, verdictOf } from './dry-run.ts';
+import { dryRunPod, invalidPods, isTemporary, type JudgedPod, judgedPod, verdictOf } from './dry-run.ts';
 import { typicalPods } from './typical-pods.ts';
 
 const place = { namespace: 'injection', injectKey: 'example.com/inject' };
@@ -147,6 +147,14 @@ describe('verdictOf', () => {
       assert.deepEqual([verdict.isRefused, verdict.invalid, verdict.unjudged?.reason], [isRefused, texts, unjudged]);
     });
   }
+
+  it('lets our own rules speak only where the API server was not asked', () => {
+    const unusable = { message: 'no', share: '1 of 2 pods', isEvery: false, isByServer: true };
+    const own = ['1 of 2 pods are unusable: no'];
+    assert.deepEqual(invalidPods(verdictOf(of(2, valid), 2), unusable), []);
+    assert.deepEqual(invalidPods(verdictOf([valid, refused], 2), unusable), own);
+    assert.deepEqual(invalidPods(undefined, unusable), own);
+  });
 
   it('refuses nothing if no pod is injected', () => {
     assert.deepEqual(verdictOf([], 0), { invalid: [], isRefused: false });
