@@ -7,7 +7,7 @@ import { applyObject, readObjects } from './apply.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { untilActive } from './until-active.ts';
 import { paths } from './paths.ts';
-import { waitFor } from './wait-for.ts';
+import { found, waitFor } from './wait-for.ts';
 
 export interface InjectorConfigObject extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string };
@@ -110,4 +110,20 @@ export async function eventsAbout(client: ApiClient, name: string): Promise<{ ty
   const fieldSelector = `involvedObject.kind=InjectorConfig,involvedObject.name=${name}`;
   const events = resourceKind('v1', 'Event');
   return (await client.listAll<{ type: string; message: string }>(events, { fieldSelector })).items;
+}
+
+/** Checks that the latest edit of an InjectorConfig is refused, and TemplatesValid says why. */
+export async function checkRefused(
+  context: ScenarioContext,
+  name: string,
+  statement: string,
+  said: RegExp,
+): Promise<void> {
+  await context.check(statement, async () => {
+    const config = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
+    const valid = condition(config, 'TemplatesValid');
+    if (valid?.observedGeneration !== config.metadata.generation || valid?.status !== 'False') return undefined;
+    if (!said.test(valid.message)) throw new Error(valid.message);
+    return found(condition(config, 'Ready')?.status ?? '', 'False');
+  });
 }

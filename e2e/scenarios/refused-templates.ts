@@ -5,7 +5,7 @@ import { applyObject } from '../harness/apply.ts';
 import type { AuditEvent } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
-  condition,
+  checkRefused,
   conditionOf,
   injectorConfig,
   injectorConfigs,
@@ -15,7 +15,7 @@ import type { Installation } from '../harness/installation.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { sideBySide } from '../harness/side-by-side.ts';
-import { found, none } from '../harness/wait-for.ts';
+import { none } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { barePod, createDeployment } from '../harness/workloads.ts';
 import { refusedTemplates, type RefusedTemplate } from './refused-templates/templates.ts';
@@ -59,16 +59,6 @@ const nameOf = (title: string): string => `refused-${title.toLowerCase().replace
 function isDryRun({ verb, requestURI, user, objectRef }: AuditEvent, { namespace, usernames }: Installation): boolean {
   const isOurs = usernames.includes(user.username) && objectRef?.namespace === namespace;
   return isOurs && verb === 'create' && objectRef.resource === 'pods' && requestURI.includes('dryRun=All');
-}
-
-async function checkRefused(context: ScenarioContext, name: string, statement: string, said: RegExp): Promise<void> {
-  await context.check(statement, async () => {
-    const config = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
-    const valid = condition(config, 'TemplatesValid');
-    if (valid?.observedGeneration !== config.metadata.generation || valid?.status !== 'False') return undefined;
-    if (!said.test(valid.message)) throw new Error(valid.message);
-    return found(condition(config, 'Ready')?.status ?? '', 'False');
-  });
 }
 
 async function checkFirst(context: ScenarioContext): Promise<void> {

@@ -2,6 +2,7 @@ import { containersOf } from '../harness/admissions.ts';
 import { applyAll, applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
+  checkRefused,
   condition,
   conditionOf,
   exampleConfig,
@@ -53,16 +54,6 @@ export const trialRender: Scenario = {
 };
 
 const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-
-async function checkRefused(context: ScenarioContext, name: string, statement: string, said: RegExp): Promise<void> {
-  await context.check(statement, async () => {
-    const config = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
-    const valid = condition(config, 'TemplatesValid');
-    if (valid?.observedGeneration !== config.metadata.generation || valid?.status !== 'False') return undefined;
-    if (!said.test(valid.message)) throw new Error(valid.message);
-    return found(condition(config, 'Ready')?.status ?? '', 'False');
-  });
-}
 
 /** Applies each broken template as an edit. Checks that pods are injected as before the edit. */
 async function checkEdits(context: ScenarioContext): Promise<void> {

@@ -71,9 +71,7 @@ export class ClusterRehearsal {
     }
   }
 
-  /**
-   * Returns TemplatesDoubtful and PodsNotValidated. Leaves both unchanged until pods were tried.
-   */
+  /** Returns TemplatesDoubtful and PodsNotValidated; both stay unchanged until pods were tried. */
   findings(pass: RevisionPass, compiled: CompiledConfiguration): RevisionFindings {
     const { name } = pass.config.metadata;
     const isPublished = pass.config.status?.config?.hash === compiled.hash;
@@ -85,7 +83,8 @@ export class ClusterRehearsal {
     // While nothing uses the configuration, only typical pods can be tried.
     const isUnused = sample?.length === 0 && typical.length > 0;
     if (isPublished && !isUnused && last?.result === undefined) return {};
-    const { doubts: found, verdicts } = last?.result ?? { doubts: [], verdicts: typical };
+    const untried = { doubts: invalidPods(compiled.verdict, compiled.unusable), verdicts: typical };
+    const { doubts: found, verdicts } = last?.result ?? untried;
     const doubts = [...compiled.doubts, ...found];
     return {
       TemplatesDoubtful: doubts.length === 0 ? no('AllFine', fine) : yes('Doubtful', doubts.join('; ')),
@@ -125,13 +124,15 @@ export class ClusterRehearsal {
       const typical = isKnown ? compiled.verdict : await this.judge(config, compiled.files, signal);
       const chosen = injected.slice(0, maximumDryRuns);
       const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
-      const doubts = [...warnings, ...(isKnown ? [] : typical.invalid), ...invalidPods(verdict, unusable)];
+      const ofTypical = invalidPods(typical, compiled.unusable);
+      const doubts = [...warnings, ...ofTypical, ...invalidPods(verdict, unusable)];
       if (record.tried.compiled === compiled)
         record.tried = { compiled, result: { doubts, verdicts: [typical, verdict] } };
       wake(name);
     } catch (error) {
       // The same process may lead again.
-      if (signal.aborted) delete record.tried;
+      const isOver = signal.aborted || (error instanceof ApiError && error.reason === 'NotLeading');
+      if (isOver && record.tried.compiled === compiled) delete record.tried;
       const fields = { injectorConfig: name, error: String(error) };
       logger.warn('the configuration was not tried with pods of the cluster', fields);
     }

@@ -1,3 +1,4 @@
+import type { PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import type { ListPage } from '../../kube/api-client.ts';
 import assert from 'node:assert/strict';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
@@ -27,13 +28,14 @@ function compilerReading(
   values: Record<string, string>,
   load: LoadConfiguration = loadAtOnce,
   memory = new PassMemory<CompilerMemory>(),
+  verdict: PodsVerdict = { invalid: [], isRefused: false },
 ): ConfigurationCompiler {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
   const page = { items: [configMap], resourceVersion: '', continue: undefined };
   const client = { list: <T>() => Promise.resolve(page as ListPage<T>) };
   const nothing = (): void => undefined;
   const referred = new FollowedObjects({ client, follow: nothing, onChange: nothing });
-  const judge = () => Promise.resolve({ invalid: [], isRefused: false });
+  const judge = () => Promise.resolve(verdict);
   return new ConfigurationCompiler(referred, load, memory, judge);
 }
 
@@ -164,6 +166,26 @@ describe('ConfigurationCompiler', () => {
     const published = { ...config(1, { templates: { sidecar: template('a') } }), status: { config: { hash } } };
     const kept = await compilerReading({}, rehearsed({ failure, warnings: ['odd'] })).compile(published, signal);
     assert.deepEqual(kept.doubts, [failure.message, 'odd']);
+  });
+
+  it('believes the API server rather than our own rules, except about missing values', async () => {
+    const message = 'the API server refuses the injected pod: no';
+    const failure = { reason: 'InvalidTemplateOutput', message } as const;
+    const unjudged = { reason: 'DryRunForbidden', message: 'not asked' } as const;
+    const compile = (isByServer: boolean, verdict: Partial<PodsVerdict> = {}): Promise<CompiledConfiguration> => {
+      const unusable = { message, share: '11 of 11 typical pods', isEvery: true, isByServer };
+      const load: LoadConfiguration = async (files) => ({
+        ...(await loadAtOnce(files)),
+        rehearsal: { failure, unusable, warnings: [] },
+      });
+      const known = { invalid: [], isRefused: false, ...verdict };
+      const compiler = compilerReading({}, load, new PassMemory<CompilerMemory>(), known);
+      return compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal);
+    };
+    assert.deepEqual((await compile(true)).doubts, []);
+    await assert.rejects(compile(false), /fails for every pod that was tried: the API server refuses/);
+    await assert.rejects(compile(true, { unjudged }), /fails for every pod that was tried/);
+    await assert.rejects(compile(true, { isRefused: true, invalid: ['their words'] }), /templates: their words/);
   });
 
   it('retries a configuration that was too costly only after a change, even in a new process', async () => {

@@ -4,9 +4,10 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import type { Rehearsal } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { runsNativeSidecars } from '../../inject/pod/native-sidecars.ts';
-import { invalidPods, isWhole, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
+import { isWhole, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
@@ -32,6 +33,8 @@ export interface CompiledConfiguration {
   readonly doubts: readonly string[];
   /** What the API server says about typical pods; absent if it is already published. */
   readonly verdict?: PodsVerdict;
+  /** What our own rules say about typical pods; absent if all are usable. */
+  readonly unusable?: Rehearsal['unusable'];
 }
 
 /** Reports a configuration that is too costly to load. The hash in the status prevents retries. */
@@ -147,8 +150,9 @@ export class ConfigurationCompiler {
       const isAccepted = isWhole(verdict) && unusable?.isByServer === true;
       if (!isPublished && !isAccepted) refuseUnusable(injector);
       const failures = isInjected ? [] : [failure.message];
-      const doubts = [...warnings, ...failures, ...suspicions, ...invalidPods(verdict, unusable)];
-      return { files, hash, templates: templateNames.length, doubts, ...(verdict && { verdict }) };
+      const doubts = [...warnings, ...failures, ...suspicions];
+      const judged = { ...(verdict && { verdict }), ...(unusable && { unusable }) };
+      return { files, hash, templates: templateNames.length, doubts, ...judged };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       return placed(error, config, references);

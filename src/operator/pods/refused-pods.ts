@@ -61,7 +61,7 @@ interface RefusedObject {
 }
 
 interface ReadObject {
-  /** The UID and the generation, with which the verdicts change. */
+  /** What the verdicts depend on: UID and generation, and the stable configurations. */
   readonly version: string;
   readonly traits: PodTraits;
   /** The verdicts on an invalid pod, by the configuration that it gets (`N.<hash8>`). */
@@ -222,10 +222,12 @@ export class RefusedPods {
       const pod = object && templatePod(object);
       const traits = pod && usage.traitsOf(pod);
       if (object === undefined || pod === undefined || traits === undefined || !lacksPods(object)) return null;
-      const version = `${object.metadata.uid} ${object.metadata.generation}`;
+      const judged = usage.judge(traits);
+      const stable = judged.map(({ selectedBy }) => this.#stableOf(selectedBy?.id ?? ''));
+      const version = JSON.stringify([object.metadata.uid, object.metadata.generation, stable]);
       const isExamined = reason.isInvalid && JSON.stringify(pod).length <= maximumPodLength;
       const verdicts = new Map<string, Refusal['verdict']>();
-      for (const { selectedBy } of isExamined ? usage.judge(traits) : []) {
+      for (const { selectedBy } of isExamined ? judged : []) {
         const { id, injectorConfig, hash } = selectedBy ?? {};
         if (id === undefined || injectorConfig === undefined || hash === undefined) continue;
         const target = `${injectorConfig}.${hash}`;
@@ -242,13 +244,17 @@ export class RefusedPods {
 
   /** Compares the result of a configuration with the bare pod and, in a rollout, with stable's. */
   async #verdictOn(pod: KubernetesObject, webhook: string, target: ConfigurationRef): Promise<Refusal['verdict']> {
-    const { usage, isInvalid } = this.#options;
+    const { isInvalid } = this.#options;
     if (await isInvalid(pod)) return 'Own';
     if ((await isInvalid(pod, target)) !== true) return undefined;
-    const { injectorConfig = '', hash = '' } = usage.selectingWebhook(webhook) ?? {};
-    const stable = { injectorConfig, hash };
+    const stable = this.#stableOf(webhook);
     const isOwn = isSameConfiguration(stable, target) ? false : await isInvalid(pod, stable);
     return isOwn === undefined ? undefined : isOwn ? 'Own' : 'Proven';
+  }
+
+  #stableOf(webhook: string): ConfigurationRef {
+    const { injectorConfig = '', hash = '' } = this.#options.usage.selectingWebhook(webhook) ?? {};
+    return { injectorConfig, hash };
   }
 }
 
