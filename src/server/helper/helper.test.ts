@@ -10,6 +10,8 @@ interface Given {
   readonly bounds?: HelperOptions<string, Answer, string>['bounds'];
   readonly clock?: () => number;
   readonly processorTime?: () => number;
+  /** The milliseconds that the end of a carrier takes. */
+  readonly endsIn?: number;
 }
 interface JobOptions {
   readonly bytes?: number;
@@ -19,18 +21,19 @@ interface JobOptions {
 }
 
 /** A helper whose carrier answers each task with a note and the task, except for some tasks. */
-function start({ bounds = {}, clock = () => performance.now(), processorTime }: Given = {}) {
+function start({ bounds = {}, clock = () => performance.now(), processorTime, endsIn = 0 }: Given = {}) {
   const seen: string[] = [];
   const outcomes: string[] = [];
   let alive = 0;
-  let lose: (event: CarrierEvent<Answer, string>) => void = () => undefined;
+  const durations: number[] = [];
+  let current: (event: CarrierEvent<Answer, string>) => void = () => undefined;
   const helper = new Helper<string, Answer, string>({
     clock,
     bounds,
     start(report) {
       alive += 1;
       seen.push(alive === 1 ? 'start' : 'two carriers');
-      lose = report;
+      current = report;
       return {
         post(task) {
           if (task === 'refuse') throw new Error('refused');
@@ -43,10 +46,10 @@ function start({ bounds = {}, clock = () => performance.now(), processorTime }: 
         },
         ...(processorTime && { processorTime }),
         async end() {
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setTimeout(resolve, endsIn));
           alive -= 1;
           seen.push('end');
-          report({ answer: { answered: 'late' } });
+          setImmediate(() => report({ answer: { answered: 'late' } }));
         },
       };
     },
@@ -67,12 +70,14 @@ function start({ bounds = {}, clock = () => performance.now(), processorTime }: 
           const text = typeof outcome === 'string' ? outcome : outcome.answered;
           assert.equal(seconds > 0, !['full', 'late'].includes(text) && (text !== 'closed' || task === 'hang'), text);
           outcomes.push(`${task} ${text}`);
+          durations.push(seconds);
           resolve(text);
         },
       });
     });
   }
-  return { helper, seen, outcomes, submit, lose: () => lose({ lost: 'crash', problem: 'gone' }) };
+  const report: typeof current = (event) => current(event);
+  return { helper, seen, outcomes, durations, submit, report };
 }
 
 describe('Helper', () => {
@@ -139,7 +144,7 @@ describe('Helper', () => {
     ['refuse', 'crash: refused'],
   ] as const) {
     it(`after task ${task}, waits for the end of the carrier, starts another, and ignores late events`, async () => {
-      const { seen, outcomes, submit } = start();
+      const { seen, outcomes, submit } = start({ endsIn: 40 });
       await Promise.all([submit(task, { allowed: 30 }), submit('a')]);
       assert.deepEqual(seen, ['start', failure, 'end', 'start', 'note a']);
       assert.deepEqual(outcomes, [`${task} ${failure.split(':')[0]}`, 'a a']);
@@ -147,9 +152,9 @@ describe('Helper', () => {
   }
 
   it('starts another carrier after one that is lost while it is idle', async () => {
-    const { helper, seen, submit, lose } = start();
+    const { helper, seen, submit, report } = start();
     await submit('a');
-    lose();
+    report({ lost: 'crash', problem: 'gone' });
     assert.equal(helper.isAwake, false);
     assert.equal(await submit('b'), 'b');
     assert.deepEqual(seen, ['start', 'note a', 'crash: gone', 'end', 'start', 'note b']);
@@ -198,6 +203,40 @@ describe('Helper', () => {
     void submit('c');
     await helper.close();
     assert.deepEqual(outcomes, ['a a', 'b b', 'c closed']);
+  });
+
+  it('rests for the time since the last note, and counts the whole time for the namespace', async () => {
+    let now = 0;
+    const clock = (): number => (now += 0.01);
+    const { outcomes, durations, submit, report } = start({ bounds: { rest: 1 }, clock });
+    const wait = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 30));
+    for (const [namespace, before, after] of [
+      ['shop', 0, 100],
+      ['author', 1000, 20],
+    ] as const) {
+      void submit('hang', { namespace });
+      now += before;
+      report({ note: 'hang' });
+      now += after;
+      report({ answer: { answered: namespace } });
+      if (namespace === 'shop') now += 101;
+    }
+    const others = [submit('b', { namespace: 'author' }), submit('hang c', { namespace: 'shop' })];
+    await wait();
+    assert.deepEqual(
+      [outcomes, durations.map(Math.round)],
+      [
+        ['hang shop', 'hang author'],
+        [0, 1],
+      ],
+    );
+    now += 25;
+    await wait();
+    now += 100;
+    report({ answer: { answered: 'c' } });
+    now += 1000;
+    await Promise.all(others);
+    assert.deepEqual(outcomes, ['hang shop', 'hang author', 'hang c c', 'b b']);
   });
 
   it('fails running, waiting and later jobs when it is closed', async () => {
