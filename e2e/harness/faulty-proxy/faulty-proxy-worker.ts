@@ -40,16 +40,20 @@ class Exchange {
         this.cut();
         resolve(undefined);
       });
-      // The client has disconnected, so cancel the upstream request.
+      // The client has disconnected, so cancel the upstream request. The API server may still do a
+      // write that is cancelled, so writes continue and are recorded.
       this.response.once('close', () => {
-        if (!this.response.writableFinished) outgoing.destroy();
+        if (!this.response.writableFinished && !writeVerbs.includes(this.about.verb)) outgoing.destroy();
       });
       outgoing.end(body);
     });
   }
 
   forward(answer: IncomingMessage): void {
-    if (this.#isHung || this.response.destroyed) return;
+    if (this.#isHung || this.response.destroyed) {
+      answer.resume();
+      return;
+    }
     const headers = Object.entries(answer.headers).filter(([name]) => !hopByHop.includes(name));
     this.response.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
     // Send headers immediately, so that a watch without events counts as open.
