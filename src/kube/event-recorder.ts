@@ -26,13 +26,16 @@ export interface RecordedEvent<Reason extends string = string> {
 interface Series {
   object: KubernetesObject;
   count: number;
-  written: number;
+  /** When the last occurrence was, according to `clock.monotonic` and `clock.now`. */
   lastSeen: number;
+  lastObservedTime: string;
+  /** When the Event was or will be written last, according to `clock.monotonic`. */
+  writeAt: number;
 }
 
 /** How long an equal event extends a series, in milliseconds (6 minutes, as in client-go). */
 const seriesMs = 6 * 60_000;
-/** The delay before a series is written, in milliseconds; allows two requests a minute. */
+/** The minimum interval between two writes of a series, in milliseconds. */
 const flushMs = 30_000;
 /**
  * Limits new events per object and reason (client-go's spam filter: a burst of 25, then one in 5
@@ -42,9 +45,9 @@ const spam = { burst: 25, refillMs: 300_000 };
 const noteLimit = 1024;
 
 /**
- * Records Events (events.k8s.io/v1). Equal events become a series; the rate of different events is
- * limited for each object and reason. `record` returns immediately and never throws; a failed write
- * is logged at debug level.
+ * Records Events (events.k8s.io/v1) with the times of their first and last occurrence. Equal events
+ * become a series; the rate of different events is limited for each object and reason. `record`
+ * returns immediately and never throws; a failed write is logged at debug level.
  */
 export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;
@@ -69,19 +72,22 @@ export class EventRecorder<Reason extends string = string> {
     if (series !== undefined) {
       series.count += 1;
       series.lastSeen = now;
-      if (series.count === series.written + 1) clock.after(flushMs, this.#flush.bind(this, series));
+      series.lastObservedTime = microTime(clock.now());
+      if (series.writeAt > now) return;
+      series.writeAt = Math.max(now, series.writeAt + flushMs);
+      clock.after(series.writeAt - now, this.#flush.bind(this, series));
       return;
     }
     if (!this.#takeToken(`${uid} ${reason}`, now)) return;
     const object = this.#eventObject(regarding, { type, reason, action, note });
-    this.#series.set(key, { object, count: 1, written: 1, lastSeen: now });
+    const lastObservedTime = microTime(clock.now());
+    this.#series.set(key, { object, count: 1, lastSeen: now, lastObservedTime, writeAt: now });
     this.#write(() => client.create(object));
   }
 
   #flush(series: Series): void {
-    const { object, count } = series;
-    series.written = count;
-    const lastObservedTime = microTime(this.#options.clock.now());
+    const { object, count, lastObservedTime } = series;
+    series.writeAt = this.#options.clock.monotonic();
     this.#write(() => this.#options.client.patch(object, 'merge', { series: { count, lastObservedTime } }));
   }
 
