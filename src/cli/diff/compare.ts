@@ -1,7 +1,7 @@
-import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
-import { podChanges } from '../../explain/pod-changes.ts';
+import { injectionRecords } from '../../inject/pod/injection-records.ts';
+import { podChanges, type PodChange } from '../../explain/pod-changes.ts';
 import {
   addResources,
   containerDefaults,
@@ -61,9 +61,11 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
       ? templateOrigin(admissionPod(source, namespace), template?.notes ?? [], context)
       : storedOrigin(stored, before, context, facts);
   const [old, now] = [predict(before), predict(after)];
-  const keys = [before, after].map(({ injector }) => injector.family.keys.status);
-  const hidden = new Set([injectedByAnnotation, ...keys].map((key) => `metadata.annotations["${key}"]`));
-  const isHidden = (path: string): boolean => hidden.has(path) || isGenerated(path);
+  const changesBetween = (one: JsonObject, other: JsonObject): PodChange[] => {
+    const records = injectionRecords({ pod: one, ...before }, { pod: other, ...after });
+    const hidden = new Set(records.map(([map, key]) => `metadata.${map}["${key}"]`));
+    return podChanges(one, other, (path) => hidden.has(path) || isGenerated(path));
+  };
   const resourcesOf = ({ pod }: PredictedPod): PodResources => addResources(noResources, podResources(pod ?? {}), pods);
   const isRefused = old.pod === undefined || now.pod === undefined;
   return {
@@ -73,7 +75,7 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
     pods,
     before: outcomeOf(old, before),
     after: outcomeOf(now, after),
-    changes: old.pod && now.pod ? podChanges(old.pod, now.pod, isHidden) : [],
+    changes: old.pod && now.pod ? changesBetween(old.pod, now.pod) : [],
     // Old pods keep running if new pods are refused.
     resources: isRefused ? noSums : { before: resourcesOf(old), after: resourcesOf(now) },
     ...(facts.isDetailed && { predicted: { before: old.pod, after: now.pod } }),

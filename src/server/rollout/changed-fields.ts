@@ -75,7 +75,8 @@ function* pairsOf(
   for (const [name, value] of before) if (!after.has(name)) yield [name, value, undefined];
 }
 
-function joined(path: string, key: string): string {
+/** Returns the path of a member. */
+export function joined(path: string, key: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) return `${path}[${key}]`;
   return path === '' ? key : `${path}.${key}`;
 }

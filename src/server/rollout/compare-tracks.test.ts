@@ -3,6 +3,7 @@ import type { InjectionResult } from '../../inject/injection-result.ts';
 import type { AdmissionRequest } from '../admission/admission-decision.ts';
 import type { InjectPod } from '../admission/inject-handler.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
+import { loadInjector } from '../../inject/injector.ts';
 import { brokenInjector, canaryInjector, stableInjector } from '../testdata/rollout-injectors.ts';
 import { compareTracks, type Comparison } from './compare-tracks.ts';
 
@@ -12,9 +13,10 @@ function compare(
   canary = canaryInjector,
   changes: Partial<AdmissionRequest> = {},
   inject?: InjectPod,
+  stable = stableInjector,
 ): Comparison | undefined {
   const targets = {
-    stable: { name: 'old', injector: stableInjector, ...shared },
+    stable: { name: 'old', injector: stable, ...shared },
     canary: { name: 'new', injector: canary, ...shared },
   };
   return compareTracks(targets, podCreation(changes), {}, inject);
@@ -24,6 +26,23 @@ describe('compareTracks', () => {
   it('returns the fields that the canary changes', () => {
     assert.deepEqual(compare(), { outcome: 'changed', fields: ['spec.containers[hello].image'] });
     assert.deepEqual(compare(stableInjector), { outcome: 'same' });
+  });
+
+  it('does not count records of the injection, or labels and annotations that only name the revision', () => {
+    const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
+    const labels = '{logs/rev: "{{ .Revision }}", app: "{{ .Revision }}"}';
+    const config = `policy: enabled\ndefaultTemplates: [a]\ntemplates:\n  a: |\n    metadata: {labels: ${labels}}`;
+    const named = (revision: string, text = config) => {
+      const settings = JSON.stringify({ ...JSON.parse(stableInjector.files.settings), revision, keys });
+      return loadInjector({ ...stableInjector.files, settings, config: text });
+    };
+    const silent = config.replace(', app: "{{ .Revision }}"', '');
+    assert.deepEqual(compare(named('new', silent), {}, undefined, named('old', silent)), { outcome: 'same' });
+    const fields = ['metadata.labels.app'];
+    assert.deepEqual(compare(named('new'), {}, undefined, named('old')), { outcome: 'changed', fields });
+    const other = ['metadata.labels[logs/rev]'];
+    const edited = compare(named('new', silent), {}, undefined, named('old', silent.replace('{{ .Revision }}', 'x')));
+    assert.deepEqual(edited, { outcome: 'changed', fields: other });
   });
 
   it('returns the reason why the canary refuses a pod', () => {
