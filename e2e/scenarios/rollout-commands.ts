@@ -24,7 +24,7 @@ export const rolloutCommands: Scenario = {
     const pause = 'UntilResumed';
     const strategy = {
       canary: {
-        steps: [{ weight: 25, pause }, { weight: 50, pause }, { weight: 100 }],
+        steps: [{ weight: 25, pause }, { weight: 50, pause, minimumPods: 2 }, { weight: 100 }],
         analysis: { minimumPods: 1, minReadySeconds: 1 },
       },
     };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { rankAt, readyPods, strategyOf, unreadyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory } from './testdata/tag-history.ts';
 
 const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
@@ -53,5 +53,75 @@ describe('A rollout pauses', () => {
     assert.equal(tag.see(70, { action: 'resume:1' }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(71), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(300, { pods: healthy(200) }), 'Progressing/StepStarted');
+  });
+});
+
+describe('minimumPods of a step', () => {
+  /** Begins step 2 of `[5 %, 10 %]` at 60 s: workloads 5 to 9 of 100 are new. */
+  const begun = (fields: object = { minimumPods: 3 }, weight = 10): TagHistory => {
+    const tag = TagHistory.begun(strategyOf([{ weight: 5 }, { weight, ...fields }]));
+    assert.equal(tag.see(60, { pods: healthy() }), 'Progressing/StepStarted');
+    return tag;
+  };
+  const pod = (index: number, since: number) => ({
+    ...readyPods(1, since)[0]!,
+    rank: rankAt(index),
+    name: `n/${index}`,
+  });
+  const canaryOf = (...pods: ReturnType<typeof pod>[]) => ({
+    pods: { stable: readyPods(100), canary: [...healthy().canary, ...pods] },
+  });
+
+  it('waits for pods of the workloads that are new in the step, and says so', () => {
+    const tag = begun();
+    assert.equal(tag.see(120, canaryOf()), 'WaitingForPods/NotEnoughPods');
+    assert.equal(
+      tag.now.message,
+      'step 2 (10 percent) waits for pods: 0 of 3 pods of the workloads that are new in this step (spec.strategy.canary.steps[1].minimumPods) are ready; a workload gets the canary when its pods are recreated',
+    );
+    const old = [pod(0, 61), pod(1, 61), pod(10, 61)];
+    assert.equal(tag.see(200, canaryOf(...old)), 'WaitingForPods/NotEnoughPods', 'old, and outside the share');
+    const failing = { ...pod(7, 70), crashing: true };
+    const some = canaryOf(pod(5, 70), pod(6, 70), failing, ...Array.from({ length: 20 }, () => pod(0, 70)));
+    assert.equal(tag.see(200, some), 'WaitingForPods/NotEnoughPods');
+    assert.match(tag.now.message, /: 2 of 3 pods/);
+    const enough = canaryOf(pod(5, 70), pod(6, 70), pod(7, 150));
+    assert.equal(tag.see(209, enough), 'Progressing/WatchingPods');
+    assert.match(tag.now.message, /: 3 pods of the workloads that are new .*, and must stay ready for 60 s$/);
+    assert.equal(tag.due, 210);
+    assert.equal(tag.see(210, enough), 'Promoted/Promoted');
+  });
+
+  const ends: [what: string, tag: () => TagHistory, fields: Parameters<TagHistory['see']>[1]][] = [
+    ['is not set', () => begun({}), canaryOf()],
+    [
+      'exceeds the pods of these workloads',
+      () => begun({ minimumPods: 9 }),
+      canaryOf(...[5, 6, 7, 8, 9].map((n) => pod(n, 60))),
+    ],
+    ['is set, and no workload is new', () => begun({ minimumPods: 3 }, 6), { ...canaryOf(), workloads: workloads(10) }],
+    [
+      'is set, and these workloads have older canary pods',
+      () => begun(),
+      canaryOf(...[5, 6, 7, 8, 9].map((n) => pod(n, 59))),
+    ],
+  ];
+  for (const [what, tag, fields] of ends) {
+    it(`does not stop a step if it ${what}`, () => {
+      assert.equal(tag().see(121, fields), 'Promoted/Promoted');
+    });
+  }
+
+  it('waits while a new leader may not see all new workloads', () => {
+    const seen = { ...canaryOf(pod(5, 60)), workloads: workloads(100).slice(0, 6), incompleteUntil: 1e15 };
+    assert.equal(begun().see(200, seen), 'WaitingForPods/NotEnoughPods');
+  });
+
+  it('replaces the number of comparisons in a shadow step', () => {
+    const tag = TagHistory.begun(strategyOf([{ weight: 0, shadow: true, minimumPods: 1 }]));
+    const shadow = (compared: number) => ({ shadow: { compared, failed: 0, differing: 0, changed: [] } });
+    assert.equal(tag.see(1, shadow(0)), 'Shadowing/ComparingPods');
+    assert.match(tag.now.message, /compared 0 of 1 pods/);
+    assert.equal(tag.see(2, shadow(1)), 'Promoted/Promoted');
   });
 });

@@ -1,9 +1,9 @@
 import { type CanaryStep, type CanaryStrategy, untilResumed } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { type Evidence, evidenceWithout, podEvidence, shadowEvidence, withRefusals, withReport } from './evidence.ts';
-import { earlierFailures, earliest, judgementOf, nextFailure, worsening } from './health.ts';
+import { describeFailing, earlierFailures, earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import { type Hold, holdOf, isIncomplete } from './hold.ts';
-import type { Moment } from './observation.ts';
+import type { Moment, ObservedPod } from './observation.ts';
 import { refusalFault, refusedShares } from './refusals.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
@@ -33,16 +33,16 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
   const judgement = judgementOf(state, strategy, now);
   const earlier = earlierFailures(observed.pods.canary, judgement);
   const shares = refusedShares(state, observed, time);
-  const fault = faultOf(state, strategy, earlier.length) ?? refusalFault(shares, strategy.analysis);
+  const fault = faultOf(state, strategy, moment, earlier) ?? refusalFault(shares, strategy.analysis);
   if (fault !== undefined)
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const failure = nextFailure(observed.pods.canary, judgement);
   if (editHold !== undefined) return waiting(state, editHold, failure);
   const awaited = state.shadow
-    ? shadowEvidence(state, strategy)
-    : podEvidence(state, observed, judgement, isIncomplete(state, moment));
+    ? shadowEvidence(state, strategy, step)
+    : podEvidence(state, strategy, observed, judgement, isIncomplete(state, moment));
   const found = withRefusals(awaited, shares.canary.refused);
-  const evidence = faultOf(state, strategy) === undefined ? found : evidenceWithout(earlier, state);
+  const evidence = faultOf(state, strategy, moment) === undefined ? found : evidenceWithout(earlier, state);
   if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);
   if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
@@ -85,24 +85,32 @@ function withShare(state: ActiveState, moment: Moment): ActiveState {
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
-/** Returns why the canary must be rolled back. Does not count `leftOut` of its failing pods. */
+/** Returns why the canary must be rolled back. Does not count the pods `leftOut`, which fail. */
 function faultOf(
-  { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
-  { analysis }: CanaryStrategy,
-  leftOut = 0,
+  state: RolloutState,
+  strategy: CanaryStrategy,
+  { observed, now }: Moment,
+  leftOut: readonly ObservedPod[] = [],
 ): Pick<RolloutState, 'reason' | 'message'> | undefined {
+  const { pods, stableBefore, shadow, shadowReport, injectionErrors } = state;
+  const { analysis } = strategy;
+  const because = observed.shadow?.error === undefined ? '' : `: ${observed.shadow.error}`;
   if (shadow && shadowReport !== undefined && shadowReport.failed > 0) {
-    const error = shadowReport.error === undefined ? '' : `: ${shadowReport.error}`;
-    const message = `the canary failed for ${shadowReport.failed} of ${shadowReport.compared} pods that the stable revision accepts${error}`;
+    const message = `the canary failed for ${shadowReport.failed} of ${shadowReport.compared} pods that the stable revision accepts${because}`;
     return { reason: 'ShadowFailed', message };
   }
   if (injectionErrors > analysis.maximumInjectionErrors) {
-    const message = `${injectionErrors} injections of the canary failed, more than ${analysis.maximumInjectionErrors} (spec.strategy.canary.analysis.maximumInjectionErrors)`;
+    const message = `${injectionErrors} injections of the canary failed, more than ${analysis.maximumInjectionErrors} (spec.strategy.canary.analysis.maximumInjectionErrors)${because}`;
     return { reason: 'InjectionErrors', message };
   }
-  const canary = { failing: pods.canary.failing - leftOut, total: pods.canary.total - leftOut };
+  const canary = { failing: pods.canary.failing - leftOut.length, total: pods.canary.total - leftOut.length };
   const message = worsening(canary, pods.stable, analysis, stableBefore);
-  return message === undefined ? undefined : { reason: 'PodsFailing', message };
+  if (message === undefined) return undefined;
+  const blamed = observed.pods.canary.filter((pod) => !leftOut.includes(pod));
+  return {
+    reason: 'PodsFailing',
+    message: `${message}: ${describeFailing(blamed, judgementOf(state, strategy, now))}`,
+  };
 }
 
 function dateOf(time: number | undefined): Date | undefined {

@@ -1,10 +1,11 @@
-import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPhase } from '../api/revision-tag/revision-tag.ts';
-import { evidenceAt, type Judgement } from './health.ts';
-import type { ObservedPod, Refusal, RolloutObservation } from './observation.ts';
+import { countPods, evidenceAt, type Judgement } from './health.ts';
+import type { ObservedPod, ObservedWorkload, Refusal, RolloutObservation } from './observation.ts';
 import { describeRefusals } from './refusals.ts';
 import type { ActiveState } from './transitions.ts';
-import { getsCanary } from '../routing/workload-key.ts';
+import { thresholdFor } from '../routing/threshold.ts';
+import { getsCanary, noWorkload } from '../routing/workload-key.ts';
 
 /** The evidence that ends a step: complete, complete at a known time, or waiting for a change. */
 export interface Evidence {
@@ -17,38 +18,70 @@ export interface Evidence {
 
 /**
  * Returns the evidence of a step with a weight: `minimumPods` canary pods must be ready for
- * `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough.
+ * `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough. If
+ * the step has its own `minimumPods`, the same holds for the workloads that are new in the step:
+ * above the share of the previous step, as measured now, and without a canary pod from before it.
  * @param isIncomplete whether workloads are missing, which a new leader does not see yet
  */
 export function podEvidence(
   state: ActiveState,
+  { steps }: CanaryStrategy,
   { workloads, pods }: RolloutObservation,
   judgement: Judgement,
   isIncomplete: boolean,
 ): Evidence {
-  const { analysis } = judgement;
-  const share = workloads.filter(({ rank }) => getsCanary(rank, state.threshold));
-  // A workload without pods is being restarted, so expect one pod.
+  const { step, threshold, stepStartedAt } = state;
+  const { minimumPods } = judgement.analysis;
+  const share = workloads.filter(({ rank }) => getsCanary(rank, threshold));
   const missing = isIncomplete ? Math.max(0, state.canaryWorkloads - share.length) : 0;
-  const inShare = share.reduce((sum, { pods: present }) => sum + Math.max(present, 1), missing);
-  const needed = inShare === 0 ? analysis.minimumPods : Math.min(analysis.minimumPods, inShare);
-  const stepSince = Date.parse(state.stepStartedAt);
-  const at = evidenceAt(pods.canary, { needed, stepSince }, judgement);
-  const step = `step ${state.step + 1} (${state.weight} percent)`;
+  const inShare = podsOf(share) + missing;
+  const needed = inShare === 0 ? minimumPods : Math.min(minimumPods, inShare);
+  const all = readyEvidence(state, pods.canary, needed, 'pods of the canary', judgement);
+  const minimum = steps[step]?.minimumPods;
+  if (minimum === undefined) return all;
+  // Creation times are whole seconds.
+  const begun = Math.floor(Date.parse(stepStartedAt) / 1000) * 1000;
+  const old = new Set(pods.canary.filter(({ createdAt }) => createdAt < begun).map(({ rank }) => rank));
+  const ranks = workloads.map(({ rank }) => rank);
+  const before = thresholdFor(ranks, steps[step - 1]?.weight ?? 0, noWorkload);
+  const isNew = ({ rank }: { readonly rank: string }): boolean =>
+    getsCanary(rank, threshold) && !getsCanary(rank, before) && !old.has(rank);
+  const wanted = isIncomplete ? minimum : Math.min(minimum, podsOf(share.filter(isNew)));
+  const what = `pods of the workloads that are new in this step (spec.strategy.canary.steps[${step}].minimumPods)`;
+  const added = readyEvidence(state, pods.canary.filter(isNew), wanted, what, judgement);
+  return (all.at ?? Infinity) >= (added.at ?? Infinity) ? all : added;
+}
+
+/** Counts the pods of workloads; a workload without pods is being restarted, so it counts as one. */
+function podsOf(workloads: readonly ObservedWorkload[]): number {
+  return workloads.reduce((sum, { pods }) => sum + Math.max(pods, 1), 0);
+}
+
+/** Returns the evidence that `needed` of some pods are ready for `minReadySeconds` in the step. */
+function readyEvidence(
+  { step, weight, stepStartedAt }: ActiveState,
+  pods: readonly ObservedPod[],
+  needed: number,
+  what: string,
+  judgement: Judgement,
+): Evidence {
+  const at = needed === 0 ? 0 : evidenceAt(pods, { needed, stepSince: Date.parse(stepStartedAt) }, judgement);
+  const named = `step ${step + 1} (${weight} percent)`;
   if (at === undefined) {
-    const { ready } = state.pods.canary;
-    const message = `${step} waits for pods: ${ready} of ${needed} pods of the canary are ready; a workload gets the canary when its pods are recreated`;
+    const { ready } = countPods(pods, judgement);
+    const message = `${named} waits for pods: ${ready} of ${needed} ${what} are ready; a workload gets the canary when its pods are recreated`;
     return { phase: 'WaitingForPods', reason: 'NotEnoughPods', message, at };
   }
-  const message = `${step}: ${needed} pods of the canary are ready, and must stay ready for ${analysis.minReadySeconds} s`;
+  const message = `${named}: ${needed} ${what} are ready, and must stay ready for ${judgement.analysis.minReadySeconds} s`;
   return { phase: 'Progressing', reason: 'WatchingPods', message, at };
 }
 
 /** Returns the evidence of a shadow step: the replicas must compare `minimumPods` pods. */
-export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy): Evidence {
+export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy, step: CanaryStep): Evidence {
   const compared = state.shadowReport?.compared ?? 0;
-  const message = `step ${state.step + 1} (shadow): compared ${compared} of ${analysis.minimumPods} pods; pods are compared when they are created`;
-  const at = compared >= analysis.minimumPods ? 0 : undefined;
+  const { minimumPods = analysis.minimumPods } = step;
+  const message = `step ${state.step + 1} (shadow): compared ${compared} of ${minimumPods} pods; pods are compared when they are created`;
+  const at = compared >= minimumPods ? 0 : undefined;
   return { phase: 'Shadowing', reason: 'ComparingPods', message, at };
 }
 

@@ -35,6 +35,18 @@ export function earlierFailures(pods: readonly ObservedPod[], judgement: Judgeme
   return pods.filter((pod) => pod.createdAt < judgement.since && isFailing(pod, judgement));
 }
 
+/** Describes the first two failing pods, as `pod shop/web-1, container hello: CrashLoopBackOff`. */
+export function describeFailing(pods: readonly ObservedPod[], judgement: Judgement): string {
+  const failing = pods.filter((pod) => isFailing(pod, judgement));
+  failing.sort((one, other) => (one.name < other.name ? -1 : 1));
+  const parts = failing.slice(0, 2).map(({ name, ready, since, restarts, trouble }) => {
+    const late = ready ? '' : `, not ready since ${new Date(since).toISOString()}`;
+    const why = trouble === undefined ? late : `, ${trouble}`;
+    return `pod ${name}${why}${restarts > 0 ? `, restarts: ${restarts}` : ''}`;
+  });
+  return [...parts, ...(failing.length > 2 ? [`and ${failing.length - 2} more`] : [])].join('; ');
+}
+
 /** Reports whether a pod crashes, has restarted too often, or has been unready for too long. */
 function isFailing(pod: ObservedPod, { analysis, since, now }: Judgement): boolean {
   if (pod.crashing || now >= lateAt(pod, analysis)) return true;

@@ -6,6 +6,8 @@ import type { ShadowReport } from './shadow-report.ts';
 export interface ObservedPod {
   /** `namespace/name`. */
   readonly name: string;
+  /** The rank of its workload. */
+  readonly rank: string;
   /** The status of its condition Ready. */
   readonly ready: boolean;
   /** When condition Ready last changed, or else `createdAt`, in milliseconds since 1970. */
@@ -16,6 +18,8 @@ export interface ObservedPod {
   readonly restarts: number;
   /** Whether the pod has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
+  /** The container that is not healthy and why, as `container hello: CrashLoopBackOff`; bounded. */
+  readonly trouble?: string | undefined;
 }
 
 /** A workload that follows the tag. */

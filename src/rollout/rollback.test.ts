@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ObservedRefusal } from './observation.ts';
+import type { ObservedPod, ObservedRefusal } from './observation.ts';
 import { at, ref, readyPods, strategyOf, unreadyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
@@ -11,7 +11,9 @@ describe('A rollout is rolled back', () => {
     const tag = TagHistory.begun();
     const { startedAt } = tag.now;
     assert.ok(startedAt !== undefined);
-    const pods = { stable: readyPods(100), canary: unreadyPods(3, 10) };
+    const [first, ...others] = unreadyPods(3, 10) as [ObservedPod, ObservedPod, ObservedPod];
+    const troubled = { ...first, trouble: 'container hello: ImagePullBackOff', restarts: 1 };
+    const pods = { stable: readyPods(100), canary: [...others, troubled] };
     assert.equal(tag.see(20, { pods }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.due, 310);
     assert.equal(tag.see(310, { pods }), 'RolledBack/PodsFailing');
@@ -21,7 +23,7 @@ describe('A rollout is rolled back', () => {
     assert.deepEqual([rolledBackFrom, stable], [ref('1-25'), ref('1-24')]);
     assert.equal(
       tag.now.message,
-      'revision 1-25 was rolled back to 1-24 at step 1 (5 percent): 3 of 3 pods of the canary are failing, and 0 of 100 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent)',
+      'revision 1-25 was rolled back to 1-24 at step 1 (5 percent): 3 of 3 pods of the canary are failing, and 0 of 100 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent): pod shop/pod-0, container hello: ImagePullBackOff, restarts: 1; pod shop/pod-1, not ready since 2026-01-01T00:00:10.000Z; and 1 more',
     );
     assert.deepEqual([tag.due, tag.now.startedAt], [undefined, startedAt]);
   });
@@ -48,7 +50,7 @@ describe('A rollout is rolled back', () => {
       tag.see(65, { pods: { ...left, canary: [...left.canary, ...crashing(2)] } }),
       'RolledBack/PodsFailing',
     );
-    assert.match(tag.now.message, /: 2 of 2 pods of the canary are failing/);
+    assert.match(tag.now.message, /: 2 of 2 pods of the canary are failing.*: pod shop\/pod-0; pod shop\/pod-1$/);
   });
 
   it('not when stable pods fail as well', () => {
@@ -81,7 +83,9 @@ describe('A rollout is rolled back', () => {
   it('when injection errors exceed the bound', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 5 }], { maximumInjectionErrors: 2 }));
     assert.equal(tag.see(1, { injectionErrors: 2 }), 'WaitingForPods/NotEnoughPods');
-    assert.equal(tag.see(2, { injectionErrors: 3 }), 'RolledBack/InjectionErrors');
+    const shadow = { compared: 3, failed: 3, differing: 0, changed: [], error: 'TemplateFailed: no such mesh' };
+    assert.equal(tag.see(2, { injectionErrors: 3, shadow }), 'RolledBack/InjectionErrors');
+    assert.match(tag.now.message, /maximumInjectionErrors\): TemplateFailed: no such mesh$/);
     assert.match(tag.now.message, /3 injections of the canary failed, more than 2 /);
   });
 

@@ -13,7 +13,11 @@ const steps = fc
     ...Array.from({ length: shadows }, () => ({ weight: 0, shadow: true })),
     ...weights
       .sort((one, other) => one - other)
-      .map((weight, index) => ({ weight, ...(pause && index % 2 === 0 ? { pause } : {}) })),
+      .map((weight, index) => ({
+        weight,
+        ...(pause && index % 2 === 0 ? { pause } : {}),
+        ...(weight % 3 === 0 ? { minimumPods: weight } : {}),
+      })),
   ]);
 const revision = fc.constantFrom('1-24', '1-25', '1-25', '1-26');
 const which = fc.nat(1000);

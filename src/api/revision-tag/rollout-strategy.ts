@@ -26,6 +26,10 @@ const step = z.object({
     z.string().min(2).max(24).regex(pausePattern, `must be a duration such as 10m or 1h30m, or ${untilResumed}`),
     'How long to pause at this step after analysis has enough evidence: a duration, or UntilResumed, in which case a user ends the pause.',
   ),
+  minimumPods: optional(
+    whole(1, 10_000),
+    'The number of new pods of the canary that must also be ready before this step ends, of workloads that did not use the canary in the previous step; or all pods of these workloads if they have fewer pods. In a shadow step, replaces analysis.minimumPods. If unset, these pods are not counted separately.',
+  ),
 });
 
 const analysis = z.object({

@@ -7,7 +7,8 @@ const container = (fields: object): object => ({ name: 'app', ...fields });
 const waiting = (reason: string): object => ({ state: { waiting: { reason } } });
 const ready = (status: string): object => ({ type: 'Ready', status, lastTransitionTime: at });
 const initialized = { type: 'Initialized' };
-const crashing = container({ restartCount: 1, ...waiting('CrashLoopBackOff') });
+const ended = { terminated: { exitCode: 1, reason: 'Error' } };
+const crashing = container({ restartCount: 1, ...waiting('CrashLoopBackOff'), lastState: ended });
 
 describe('podHealth', () => {
   const cases: [what: string, status: unknown, expected?: object][] = [
@@ -17,10 +18,29 @@ describe('podHealth', () => {
     [
       'the restarts of all containers, including sidecars',
       { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
-      { restarts: 3 },
+      { restarts: 3, trouble: 'container app: restarted' },
     ],
-    ['a sidecar that crashes', { initContainerStatuses: [crashing] }, { restarts: 1, crashing: true }],
-    ['a container that waits for its image', { containerStatuses: [container(waiting('ContainerCreating'))] }],
+    [
+      'a sidecar that crashes, before a container that is not ready',
+      { containerStatuses: [container({ ready: false })], initContainerStatuses: [crashing] },
+      { restarts: 1, crashing: true, trouble: 'container app: CrashLoopBackOff, last exit code 1 (Error)' },
+    ],
+    [
+      'a container that waits for its image',
+      { containerStatuses: [container({ ready: false, ...waiting('ImagePullBackOff') })] },
+      { trouble: 'container app: ImagePullBackOff' },
+    ],
+    [
+      'the container that ended, next to a ready one',
+      { phase: 'Failed', containerStatuses: [container({ ready: true }), { name: 'b', ready: false, state: ended }] },
+      { crashing: true, trouble: 'container b: not ready, last exit code 1 (Error)' },
+    ],
+    ['a pod that was evicted', { phase: 'Failed', reason: 'Evicted' }, { crashing: true, trouble: 'Evicted' }],
+    [
+      'hostile names',
+      { containerStatuses: [{ name: `\u202e${'x'.repeat(99)}`, ready: false }] },
+      { trouble: `container \\u{202e}${'x'.repeat(62)}: not ready` },
+    ],
     ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
     ['invalid fields', { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 }],
   ];

@@ -1,3 +1,4 @@
+import { printable } from '../../api/printable-text.ts';
 import { recordOf } from '../../routing/workload-key.ts';
 
 export interface PodHealth {
@@ -7,6 +8,8 @@ export interface PodHealth {
   readonly restarts: number;
   /** Whether the pod has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
+  /** See `ObservedPod.trouble`. */
+  readonly trouble?: string;
 }
 
 /** The maximum number of restarts to count, one more than any limit of a rollout allows. */
@@ -14,22 +17,44 @@ export const mostRestarts = 1001;
 
 /** The shared objects, one per distinct health, since there are tens of thousands of pods. */
 const known = new Map<string, PodHealth>();
+/** The maximum number of shared objects, since authors choose the names of containers. */
+const mostKnown = 10_000;
 
 /** The reasons of waiting containers that have crashed or cannot be created. */
 const crashReasons = new Set<unknown>(['CrashLoopBackOff', 'RunContainerError', 'CreateContainerError', 'StartError']);
 
 /** Reads the health from the status of a pod. Ignores fields of a wrong type. */
 export function podHealth(status: unknown): PodHealth {
-  const { phase, containerStatuses, initContainerStatuses } = recordOf(status);
+  const { phase, reason, containerStatuses, initContainerStatuses } = recordOf(status);
   const containers = [...listOf(initContainerStatuses), ...listOf(containerStatuses)];
   const sum = containers.reduce((count, { restartCount }) => count + countOf(restartCount), 0);
   const restarts = Math.min(mostRestarts, Math.floor(sum));
   const ready = readyCondition(status)?.['status'] === 'True';
   const crashing = phase === 'Failed' || containers.some(isCrashing);
-  const key = `${ready} ${restarts} ${crashing}`;
-  const health = known.get(key) ?? { ready, restarts, crashing };
-  known.set(key, health);
+  const trouble = troubleOf(containers) ?? (reason === undefined ? undefined : word(reason));
+  const key = `${ready} ${restarts} ${crashing} ${trouble ?? ''}`;
+  const health = known.get(key) ?? { ready, restarts, crashing, ...(trouble !== undefined && { trouble }) };
+  if (known.size < mostKnown) known.set(key, health);
   return health;
+}
+
+/** Describes the first container that crashes, or else is not ready, or else has restarted. */
+function troubleOf(containers: readonly Record<string, unknown>[]): string | undefined {
+  const found =
+    containers.find(isCrashing) ??
+    containers.find(({ ready }) => ready === false) ??
+    containers.find(({ restartCount }) => countOf(restartCount) >= 1);
+  if (found === undefined) return undefined;
+  const { waiting, terminated = recordOf(found['lastState'])['terminated'] } = recordOf(found['state']);
+  const { reason = found['ready'] === false ? 'not ready' : 'restarted' } = recordOf(waiting);
+  const { exitCode, reason: why } = recordOf(terminated);
+  const end = typeof exitCode === 'number' ? `, last exit code ${exitCode} (${word(why)})` : '';
+  return `container ${word(found['name'])}: ${word(reason)}${end}`;
+}
+
+/** Returns a name or reason from a status; bounded, and without unprintable characters. */
+function word(value: unknown): string {
+  return printable(String(value).slice(0, 63));
 }
 
 /** Returns when condition Ready last changed, in seconds since 1970; undefined if unknown. */

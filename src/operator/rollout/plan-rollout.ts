@@ -234,15 +234,16 @@ export function observePods(
     const isCanary = carried.name === canary?.injectorConfig && carried.hash === canary.hash;
     const isStable = !isCanary && carried.name === stable;
     const side = isCanary ? pods.canary : isStable ? pods.stable : undefined;
-    if (side !== undefined) for (const record of records.values()) side.push(observedPod(record));
+    if (side !== undefined) for (const record of records.values()) side.push(observedPod(record, known.rank));
   }
   return { workloads: [...workloads.values()], pods };
 }
 
-function observedPod({ metadata, createdAt = 0, since = createdAt, health }: PodRecord): ObservedPod {
-  const { ready = false, restarts = 0, crashing = false } = health ?? {};
+function observedPod(record: PodRecord, rank: string): ObservedPod {
+  const { metadata, createdAt = 0, since = createdAt, health } = record;
+  const { ready = false, restarts = 0, crashing = false, trouble } = health ?? {};
   const name = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-  return { name, createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
+  return { name, rank, createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing, trouble };
 }
 
 /** Adds to refusals what the pods of their workloads say about them. */

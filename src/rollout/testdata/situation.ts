@@ -34,18 +34,22 @@ export function ref(revision: string, hash = '00000001'): RolloutRevision {
   return { revision, injectorConfig: `config-${revision}`, hash };
 }
 
+/** Returns one of `count` evenly spaced ranks. */
+export function rankAt(index: number, count = 100): string {
+  return (((1n << 64n) * BigInt(index)) / BigInt(count)).toString(16).padStart(16, '0');
+}
+
 /** Returns `count` workloads with evenly spaced ranks and `pods` pods each. */
 export function workloads(count: number, pods = 1): ObservedWorkload[] {
   return Array.from({ length: count }, (_, index) => {
-    const rank = ((1n << 64n) * BigInt(index)) / BigInt(count);
-    return { rank: rank.toString(16).padStart(16, '0'), namespace: index % 2 === 0 ? 'shop' : 'bank', pods };
+    return { rank: rankAt(index, count), namespace: index % 2 === 0 ? 'shop' : 'bank', pods };
   });
 }
 
 /** Returns pods that have been ready since some seconds after the start. */
 export function readyPods(count: number, since = 0): ObservedPod[] {
   const time = start + since * second;
-  return Array.from({ length: count }, (_, index) => ({ name: `shop/pod-${index}`, ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
+  return Array.from({ length: count }, (_, index) => ({ name: `shop/pod-${index}`, rank: rankAt(index % 100), ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
 }
 
 /** Returns pods that have been unready since some seconds after the start. */

@@ -278,7 +278,7 @@ export class World {
   #make(rank: string): void {
     const chosen = this.#configurationOf(rank);
     if (rank === '' || chosen === undefined) return;
-    const pod = { name: rank, ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, configuration: chosen };
+    const pod = { name: rank, rank, ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, configuration: chosen };
     this.#workloads.set(rank, [pod, { ...pod }]);
     this.#downSince.delete(rank);
   }
