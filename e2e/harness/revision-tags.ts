@@ -34,7 +34,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
 
 /** Applies a RevisionTag. Waits until it is Ready and the API server uses its webhook. */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
-  // A replica's validating webhook may learn with a delay that the InjectorConfig is Ready.
+  // A replica's validating webhook may learn with a delay that another object is gone.
   const apply = () => applyObject(client, tag);
   const { metadata } = await waitFor(`RevisionTag ${tag.metadata.name} to be accepted`, apply, { timeout: 5000 });
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {

@@ -19,8 +19,16 @@ export const canaryPromotes: Scenario = {
     const count = size === 'full' ? 203 : 21;
     const churn = size === 'full' ? { pods: 4, roundMs: 250 } : undefined;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
+    const early = revisionTag('stepped', 'v1');
+    await context.check(
+      'the API server accepts a tag before its InjectorConfig exists, also in a dry run',
+      async () => {
+        await client.create(early, { dryRun: true });
+        return client.create(early);
+      },
+    );
     await applyMarked(client, { v1: 'one', v2: 'two' });
-    await applyTagUntilReady(client, revisionTag('stepped', 'v1'));
+    await applyTagUntilReady(client, early);
     await checkLossSeen(context, replicas, 'stepped');
     const rollout = await SmallRollout.open(context, context.requireAudit(), { tag: 'stepped', count, churn });
     const { workloads } = rollout;

@@ -128,8 +128,8 @@ const stored: KubernetesObject[] = [
   prod,
 ];
 
-/** Returns the first mistake about an object next to stored objects, as `field: message`. */
-async function firstMistake(object: KubernetesObject, oldObject: unknown = null, objects = stored): Promise<string> {
+/** Reviews an object next to stored objects. Returns the first mistake, or else the warnings. */
+async function review(object: KubernetesObject, oldObject: unknown = null, objects = stored): Promise<string> {
   const list = (kind: string) => ({ list: () => objects.filter((each) => each.kind === kind) });
   const tags = list('RevisionTag');
   const targetOf = (name: string): string | undefined => {
@@ -149,16 +149,19 @@ async function firstMistake(object: KubernetesObject, oldObject: unknown = null,
     oldObject,
   } as const;
   const load = (files: Parameters<typeof loadInjector>[0]) => Promise.resolve().then(() => loadInjector(files));
-  const { mistakes } = await validateReview(load, request, { targets, synced: true });
-  return mistakes[0] === undefined ? 'none' : `${mistakes[0].field}: ${mistakes[0].message}`;
+  const { mistakes, warnings = [] } = await validateReview(load, request, { targets, synced: true });
+  if (mistakes[0] !== undefined) return `${mistakes[0].field}: ${mistakes[0].message}`;
+  return warnings.length === 0 ? 'none' : `warning: ${warnings.join('; ')}`;
 }
 
 describe('the review of a RevisionTag', () => {
   const unknown =
-    /^spec\.revision: spec\.revision 1-26: .*\(existing names: 1-24, 1-25, .*\); create it, or name another one$/;
-  const ofAnotherClass = /^spec\.revision: .*no InjectorConfig of operator class default/;
+    /^warning: RevisionTag canary waits until revision 1-26 is Ready; until then, pods that follow it get no sidecar; spec\.revision 1-26: .*\(existing names: 1-24, 1-25, .*\); create it, or name another one$/;
+  const unknownMove =
+    /^warning: RevisionTag prod waits until revision 1-26 is Ready; until then, pods that follow it get revision 1-24; spec\.revision 1-26: /;
+  const ofAnotherClass = /^warning: .*no InjectorConfig of operator class default/;
   const notReady =
-    /^spec\.revision: spec\.revision unready: InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\); wait/;
+    /^warning: .*get no sidecar; InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\)$/;
   const otherKeys = /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/;
   const sameName =
     /^metadata\.name: metadata\.name: InjectorConfig 1-25 selects the same pods, its revision is 1-25; give the tag another name$/;
@@ -170,32 +173,36 @@ describe('the review of a RevisionTag', () => {
     ['that breaks a rule', tag('canary', 'canary'), /^spec\.revision: .*own name/],
     ['for an unknown revision', tag('canary', '1-26'), unknown],
     ['for a revision of another class', tag('canary', 'elsewhere'), ofAnotherClass],
-    ['for a revision that is being deleted', tag('canary', 'leaving'), /^spec\.revision: .*no InjectorConfig/],
+    ['for a revision that is being deleted', tag('canary', 'leaving'), /^warning: .*no InjectorConfig/],
     ['for another tag', tag('canary', 'prod'), /^spec\.revision: .*no InjectorConfig/],
+    ['for revision default before it exists', tag('canary', 'default'), /^warning: .*no InjectorConfig/],
+    ['named default for an unknown revision', tag('default', '1-26'), /^warning: .*get no sidecar/],
     ['for a revision that is not ready', tag('canary', 'unready'), notReady],
-    ['for a revision that serves while replicas load an edit', tag('canary', 'edited'), /^none$/],
-    ['for a paused revision', tag('canary', 'paused'), /^spec\.revision: .*paused \(spec\.paused\)/],
+    ['for a revision while replicas load an edit', tag('canary', 'edited'), /^warning: /],
+    ['for a paused revision', tag('canary', 'paused'), /^warning: .*paused \(spec\.paused\)/],
     ['for custom selectors', tag('canary', 'custom'), /^spec\.revision: .*selection Custom/],
     ['that moves to another family', tag('prod', 'logs'), otherKeys, prod],
     ['that moves to a ready revision', tag('prod', '1-25'), /^none$/, prod],
-    ['that moves to an unknown revision', tag('prod', '1-26'), /^spec\.revision: /, prod],
-    ['that rolls out an unknown revision', tag('prod', '1-26', rollout), unknown, prod],
+    ['that moves to an unknown revision', tag('prod', '1-26'), unknownMove, prod],
+    ['that rolls out an unknown revision', tag('prod', '1-26', rollout), unknownMove, prod],
     ['that rolls out a revision of another family', tag('prod', 'logs', rollout), otherKeys, prod],
     ['that rolls out custom selectors', tag('prod', 'custom', rollout), /^spec\.revision: .*selection Custom/, prod],
     ['that keeps its unknown target', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
     ['with the name of a revision', tag('1-25', '1-24'), sameName],
+    ['with the name of a revision, for an unknown revision', tag('1-25', '1-26'), sameName],
+    ['with the name of a revision of another family, for an unknown one', tag('logs', '1-26'), /^warning: /],
     ['with the name of a revision of another family', tag('logs', '1-24'), /^none$/],
   ];
   for (const [title, object, mistake, old] of rows) {
-    it(`${mistake.source === '^none$' ? 'accepts' : 'refuses'} a tag ${title}`, async () => {
-      assert.match(await firstMistake(object, old), mistake);
+    it(`${/^\^(none|warning)/.test(mistake.source) ? 'accepts' : 'refuses'} a tag ${title}`, async () => {
+      assert.match(await review(object, old), mistake);
     });
   }
 
   it('refuses a tag if custom selectors could match its pods', async () => {
     const objects = [...stored, config('wide', { webhook: { selection: 'Custom', objectSelector: {} } })];
     const wide = /^metadata\.name: .*InjectorConfig wide selects the same pods with its own selectors; change its/;
-    assert.match(await firstMistake(tag('canary', '1-25'), null, objects), wide);
+    assert.match(await review(tag('canary', '1-25'), null, objects), wide);
   });
 });
 
@@ -228,11 +235,18 @@ describe('the review of an InjectorConfig next to other objects', () => {
   ];
   for (const [title, object, mistake, old] of rows) {
     it(`${mistake.source === '^none$' ? 'accepts' : 'refuses'} an InjectorConfig ${title}`, async () => {
-      assert.match(await firstMistake(object, old), mistake);
+      assert.match(await review(object, old), mistake);
     });
   }
 
   it('accepts InjectorConfig default next to tag default, which replaces it', async () => {
-    assert.equal(await firstMistake(config('default'), null, [...stored, tag('default', '1-24')]), 'none');
+    assert.equal(await review(config('default'), null, [...stored, tag('default', '1-24')]), 'none');
+    const waits = await review(tag('default', '1-26'), null, [...stored, config('default')]);
+    assert.match(waits, /^warning: .*follow it get revision default; /);
+  });
+
+  it('refuses a revision with the name of a tag that waits for its revision', async () => {
+    const waiting = /^spec\.revision: .*RevisionTag waiting selects the same pods/;
+    assert.match(await review(config('waiting'), null, [...stored, tag('waiting', '1-26')]), waiting);
   });
 });

@@ -15,7 +15,7 @@ import type { AdmissionRequest } from '../../server/admission/admission-decision
 import type { Validation } from '../../server/admission/validate-route.ts';
 import { messageOf } from '../files.ts';
 import { inUseRefusal } from './in-use.ts';
-import { configMistakes, tagMistakes, tagsPointingTo } from '../../operator/controller/review-mistakes.ts';
+import { configMistakes, reviewTag, tagsPointingTo } from '../../operator/controller/review-mistakes.ts';
 import type { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 
 /** How long a review waits for a trial, in milliseconds. The webhook's timeout is 5 s. */
@@ -25,7 +25,7 @@ const trialMs = 2000;
  * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses overlaps and
  * objects that cannot be reconciled. A template that does not compile causes only a warning:
  * referenced ConfigMaps can follow later, the operator does not publish such a template, and
- * condition TemplatesValid reports the error.
+ * condition TemplatesValid reports the error. So does a revision that a tag has to wait for.
  * @param known the other objects; while they are absent or not listed, overlaps are not checked
  */
 export async function validateReview(
@@ -54,7 +54,7 @@ async function validateWritten(
   if (isObject(object) && object.kind === revisionTagKind) {
     const tag = parseRevisionTag(object);
     const mistakes = validateRevisionTag(tag);
-    return { mistakes: mistakes.length > 0 || known === undefined ? mistakes : tagMistakes(tag, oldObject, known) };
+    return mistakes.length > 0 || known === undefined ? { mistakes } : reviewTag(tag, oldObject, known);
   }
   const config = parseInjectorConfig(object);
   const own = validateInjectorConfig(config);

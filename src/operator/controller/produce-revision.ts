@@ -96,7 +96,8 @@ async function* publishCompiled(
 ): AsyncGenerator<RevisionResult, string | undefined> {
   const { settings, view, targets, events, logger, known, refusals } = parts;
   const { name } = config.metadata;
-  const isTagged = hasTagDefault(config, targets.tags());
+  // A tag that waits for its revision replaces nothing, so pods of the default keep their sidecar.
+  const isTagged = hasTagDefault(config, targets.tags()) && !targets.isWaiting(name);
   const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
   const { foreign, finding: ForeignOverlap } = foreignFinding(claim, config);
   yield { findings: { ForeignOverlap } };

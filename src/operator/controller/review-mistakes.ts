@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { apiVersion, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Mistake } from '../../api/mistake.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { configOverlaps, tagOverlaps } from '../../selection/new-overlaps.ts';
+import { type ClaimingObjects, isTagged } from '../../selection/pod-claims.ts';
 import { haveOneCertificate, hostTaken, webhookHost } from '../../manifests/certificate-terms.ts';
 import { obstacleOf, whyNotReady, revisionsOf } from '../tags/tag-plan.ts';
 import { catchConfigurationError } from './parsed-configs.ts';
@@ -18,7 +19,7 @@ import type { TagTargets } from '../tags/tag-targets.ts';
  */
 export function configMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
   const before = resultOrUndefined(() => parseInjectorConfig(old));
-  return [...configOverlaps(config, before, targets.claims()), ...hostMistakes(config, before, targets)];
+  return [...configOverlaps(config, before, expectedClaims(targets)), ...hostMistakes(config, before, targets)];
 }
 
 /** Returns a mistake for each InjectorConfig with the same host but another certificate. */
@@ -40,33 +41,47 @@ function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boole
 }
 
 /**
- * Returns why a RevisionTag cannot point to its revision: the revision is unknown or not ready, or
- * another webhook selects the same pods. Returns no mistakes if the spec is unchanged.
+ * Returns why a RevisionTag must not be written, and warnings. A revision that is unknown, paused or
+ * not ready is only a warning, because the cache may be stale, and because users apply tags with
+ * their InjectorConfigs: the tag waits. Returns nothing if the spec is unchanged.
  */
-export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets): Mistake[] {
+export function reviewTag(
+  tag: RevisionTag,
+  old: unknown,
+  targets: TagTargets,
+): { readonly mistakes: readonly Mistake[]; readonly warnings: readonly string[] } {
   const before = resultOrUndefined(() => parseRevisionTag(old));
-  if (before !== undefined && isDeepStrictEqual(before.spec, tag.spec)) return [];
+  if (before !== undefined && isDeepStrictEqual(before.spec, tag.spec)) return { mistakes: [], warnings: [] };
+  const { revision } = tag.spec;
   const desired = targets.desired(tag);
   const current = targets.current(tag.metadata.name);
-  const isMoved = before?.spec.revision !== tag.spec.revision;
+  const isMoved = before?.spec.revision !== revision;
   const obstacle = isMoved
     ? obstacleOf({ tag, desired, current, revisions: revisionsOf(targets.configs()) })
     : undefined;
-  const field = 'spec.revision';
-  if (obstacle !== undefined) return [{ field, message: obstacle.message }];
-  const unready = isMoved && desired !== undefined && !isBeingEdited(desired) ? whyNotReady(desired) : undefined;
-  if (unready !== undefined) {
-    const advice = 'wait until it is ready (see its conditions), or name another revision';
-    return [{ field, message: `${field} ${tag.spec.revision}: ${unready.message}; ${advice}` }];
-  }
-  const config = desired ?? current;
-  return config === undefined ? [] : tagOverlaps(tag, before, config, targets.claims());
+  const isTag = revision !== defaultRevision && targets.tags().some(({ metadata }) => metadata.name === revision);
+  const isPassing = desired === undefined ? !isTag : desired.spec.paused;
+  if (obstacle !== undefined && !isPassing)
+    return { mistakes: [{ field: 'spec.revision', message: obstacle.message }], warnings: [] };
+  const missing = obstacle ?? (isMoved && desired !== undefined ? whyNotReady(desired) : undefined);
+  const config = desired ?? current ?? expectedConfig(revision);
+  const mistakes = tagOverlaps(tag, before, config, expectedClaims(targets));
+  if (missing === undefined || mistakes.length > 0) return { mistakes, warnings: [] };
+  const serving = current ?? targets.configs().find((each) => isTagged(each, [tag]));
+  const pods = serving === undefined ? 'get no sidecar' : `get revision ${revisionOf(serving)}`;
+  const waits = `RevisionTag ${tag.metadata.name} waits until revision ${revision} is Ready; until then, pods that follow it ${pods}`;
+  return { mistakes, warnings: [waits, missing.message] };
 }
 
-/** Reports whether replicas still load an edit; this does not stop a tag from moving to it. */
-function isBeingEdited({ status }: InjectorConfig): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  return ready?.reason === 'WaitingForReplicas' && status?.config?.hash !== undefined;
+/** Returns all claims. A tag whose revision does not exist is assumed to use the default keys. */
+function expectedClaims(targets: TagTargets): ClaimingObjects {
+  const claims = targets.claims();
+  return { ...claims, targetOf: (tag) => claims.targetOf(tag) ?? expectedConfig(tag.spec.revision) };
+}
+
+function expectedConfig(revision: string): InjectorConfig {
+  const spec = { injection: { templates: {} } };
+  return parseInjectorConfig({ apiVersion, kind: 'InjectorConfig', metadata: { name: revision }, spec });
 }
 
 function resultOrUndefined<T>(read: () => T): T | undefined {

@@ -70,6 +70,17 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
   });
 
+  it('leaves the webhook to a younger InjectorConfig default while it waits for its first revision', async () => {
+    await fixture.tag('default', 'new');
+    await fixture.install('default');
+    assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
+    await fixture.install('new');
+    await fixture.reconcile('default', 'default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/new/${fixture.hash('new')}/inject`);
+    await fixture.reconcile('default');
+    fixture.says('default', 'Ready', /^True\/Tagged/);
+  });
+
   it('replaces the webhook of a younger InjectorConfig default, without an Overlap condition', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');

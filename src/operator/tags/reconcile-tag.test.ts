@@ -16,6 +16,19 @@ describe('TagReconciler', () => {
     await fixture.recorded(/^Published: the tag points to revision old \(configuration [0-9a-f]{8}\)$/);
   });
 
+  it('publishes nothing before its first revision exists and is ready', async () => {
+    await fixture.tag('prod', 'late');
+    fixture.tagSays('prod', 'WebhookReady', /^False\/UnknownRevision: there is no webhook, so pods .* get no sidecar/);
+    fixture.reports.missing = ['replica-1'];
+    await fixture.install('late');
+    await fixture.reconcileTag('prod');
+    fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady: InjectorConfig late is not ready/);
+    assert.equal(fixture.tagObject('prod'), undefined);
+    fixture.reports.missing = [];
+    await fixture.reconcile('late', 'prod');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/late/${fixture.hash('late')}/inject`);
+  });
+
   it('moves the tag by one write of one object, after a reachability check', async () => {
     await fixture.installTagged('old', 'new');
     const before = fixture.cluster.writes.length;
