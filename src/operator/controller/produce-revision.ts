@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
+import { isWaiting } from '../tags/tag-plan.ts';
 import { claimOfConfig, isTagged as hasTagDefault } from '../../selection/pod-claims.ts';
 import { servingObjects } from '../../manifests/desired-objects.ts';
 import {
@@ -97,7 +98,7 @@ async function* publishCompiled(
   const { settings, view, targets, events, logger, known, refusals } = parts;
   const { name } = config.metadata;
   // A tag that waits for its revision replaces nothing, so pods of the default keep their sidecar.
-  const isTagged = hasTagDefault(config, targets.tags()) && !targets.isWaiting(name);
+  const isTagged = hasTagDefault(config, targets.tags()) && !isWaiting(name, targets);
   const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
   const { foreign, finding: ForeignOverlap } = foreignFinding(claim, config);
   yield { findings: { ForeignOverlap } };

@@ -6,6 +6,7 @@ import type { RolloutRoute } from '../../routing/route.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { PublishedRevision } from '../webhooks/revision-facts.ts';
+import type { TagTargets } from './tag-targets.ts';
 
 /** The inputs to `planTag`. */
 export interface TagSituation {
@@ -99,6 +100,13 @@ export function whyNotReady({ metadata, status }: InjectorConfig): Finding | und
   if (condition?.status === 'True') return undefined;
   const why = condition === undefined ? 'it has no status yet' : `${condition.reason}: ${condition.message}`;
   return no('RevisionNotReady', `InjectorConfig ${metadata.name} is not ready (${why})`);
+}
+
+/** Reports whether a tag that points to nothing waits for its first revision to be Ready. */
+export function isWaiting(name: string, targets: TagTargets): boolean {
+  const tag = targets.tags().find(({ metadata }) => metadata.name === name);
+  const desired = tag && targets.desired(tag);
+  return targets.current(name) === undefined && (desired === undefined || whyNotReady(desired) !== undefined);
 }
 
 function ready({ spec }: RevisionTag): Finding {

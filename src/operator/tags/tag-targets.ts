@@ -6,7 +6,6 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import { parsedConfig, parsedTag } from '../controller/parsed-configs.ts';
-import { whyNotReady } from './tag-plan.ts';
 
 /** The objects that determine the targets of tags. */
 export interface TagSources {
@@ -55,13 +54,6 @@ export class TagTargets {
   /** Returns the InjectorConfig of the revision that the spec names. */
   desired(tag: RevisionTag): InjectorConfig | undefined {
     return this.#among(this.configs(), tag);
-  }
-
-  /** Reports whether a tag that points to nothing waits for its first revision to be Ready. */
-  isWaiting(name: string): boolean {
-    const tag = this.tags().find(({ metadata }) => metadata.name === name);
-    const desired = tag && this.desired(tag);
-    return this.current(name) === undefined && (desired === undefined || whyNotReady(desired) !== undefined);
   }
 
   /** Returns the sorted names of the tags that point, or should point, to an InjectorConfig. */
