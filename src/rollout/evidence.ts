@@ -52,7 +52,7 @@ export function podEvidence(
   return (all.at ?? Infinity) >= (added.at ?? Infinity) ? all : added;
 }
 
-/** Counts the pods of workloads; a workload without pods is being restarted, so it counts as one. */
+/** Counts the pods of workloads. A workload without pods is being restarted: expect one pod. */
 function podsOf(workloads: readonly ObservedWorkload[]): number {
   return workloads.reduce((sum, { pods }) => sum + Math.max(pods, 1), 0);
 }

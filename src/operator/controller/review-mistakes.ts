@@ -41,8 +41,8 @@ function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boole
 }
 
 /**
- * Returns why a RevisionTag must not be written, and warnings. A revision that is unknown, paused or
- * not ready is only a warning, because the cache may be stale, and because users apply tags with
+ * Returns why a RevisionTag must not be written, and warnings. A revision that is unknown, paused
+ * or not ready is only a warning, because the cache may be stale, and because users apply tags with
  * their InjectorConfigs: the tag waits. Returns nothing if the spec is unchanged.
  */
 export function reviewTag(
