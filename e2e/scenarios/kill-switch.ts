@@ -1,6 +1,6 @@
 import { containersOf, refusal } from '../harness/admissions.ts';
 import { applyObject, isGone } from '../harness/apply.ts';
-import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { clusterFlags, type CommandResult, injectorOutput, runInjector } from '../harness/injector-command.ts';
 import {
   conditionOf,
   deleteForced,
@@ -51,12 +51,21 @@ export const killSwitch: Scenario = {
         async () => (await refusal(client, barePod(namespaces[name], 'pod')))?.includes('failed calling webhook'),
       );
     }
-    const one = await injector(context, 'disable', '--revision', 'first');
+    const { code } = await runInjector(['disable', 'frist', ...clusterFlags(context.cluster)]);
+    await context.check('injector disable of an unknown revision has exit status 2', () => found(String(code), '2'));
+    const { milliseconds: one, errors } = await injector(context, 'disable', 'first');
+    await context.check('injector disable says what it does, in which namespaces, and how to undo it', () => {
+      const does = 'pauses 1 InjectorConfig and deletes 1 webhook configuration: new pods start without their sidecar';
+      return (
+        errors.startsWith(`${does} in 1 namespace (${namespaces.first}), `) &&
+        errors.includes('`injector enable first`')
+      );
+    });
     await checkContainers(context, 'pods of a disabled revision start without a sidecar', { [namespaces.first]: 1 });
     await context.check('pods of the other revision are still refused', () =>
       refusal(client, barePod(namespaces.second, 'pod')),
     );
-    const all = await injector(context, 'disable', '--all');
+    const { milliseconds: all } = await injector(context, 'disable', '--all');
     await checkContainers(context, 'pods start without a sidecar after disable --all', { [namespaces.second]: 1 });
     await context.check('the webhook configuration that owns all others still exists', async () => {
       const { owner } = installation;
@@ -68,7 +77,7 @@ export const killSwitch: Scenario = {
       const ready = await conditionOf(client, 'second', 'Ready');
       return ready?.reason === 'Paused' && found((await ours(context)).join(), '');
     });
-    const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
+    const { milliseconds: enabled } = await injector(context, 'enable', '--all', '--timeout', '30');
     for (const name of ['first', 'second'] as const)
       await checkContainers(context, `revision ${name} injects pods`, { [namespaces[name]]: 2 });
 
@@ -112,10 +121,10 @@ async function ours(context: ScenarioContext): Promise<string[]> {
   return (await webhookNames(context)).filter((name) => name.startsWith('sidecar-injector-'));
 }
 
-/** Runs an `injector` command against the scenario's cluster. Returns the duration in ms. */
-async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
-  const { out, milliseconds } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
-  context.say(`injector ${argv.join(' ')}: ${milliseconds} ms`);
-  for (const line of out.trimEnd().split('\n')) context.say(`  ${line}`);
-  return milliseconds;
+/** Runs an `injector` command against the scenario's cluster. */
+async function injector(context: ScenarioContext, ...argv: string[]): Promise<CommandResult> {
+  const result = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
+  context.say(`injector ${argv.join(' ')}: ${result.milliseconds} ms`);
+  for (const line of result.out.trimEnd().split('\n')) context.say(`  ${line}`);
+  return result;
 }

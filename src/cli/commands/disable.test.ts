@@ -15,14 +15,17 @@ describe('injector disable and enable', () => {
   afterEach(() => cluster.stop());
 
   it('disables one of two revisions: pauses the InjectorConfig, then deletes the webhook', async () => {
-    assert.deepEqual(await cluster.run('disable', '--revision', 'green'), {
+    assert.deepEqual(await cluster.run('disable', 'green'), {
       code: 0,
       out: [
         'InjectorConfig second: paused',
         'MutatingWebhookConfiguration sidecar-injector-second: deleted',
-        'new pods now start without these injectors; `injector enable` with the same options restores them',
+        'new pods now start without these injectors; to undo: `injector enable green`',
       ],
     });
+    const does =
+      /^pauses 1 InjectorConfig and deletes 1 webhook configuration: new pods start without their sidecar in 0 namespaces .* ask for it; to undo: .*enable green`$/;
+    assert.match(cluster.errors, does);
     assert.deepEqual(cluster.changes, [
       'PATCH injectorconfigs second',
       'DELETE mutatingwebhookconfigurations sidecar-injector-second',
@@ -37,6 +40,33 @@ describe('injector disable and enable', () => {
     const { out, code } = await cluster.run('disable', '--all');
     assert.equal(code, 0);
     assert.deepEqual(out.slice(0, 2), ['InjectorConfig blue: already paused', 'InjectorConfig second: already paused']);
+  });
+
+  it('says first what it will do, names the namespaces, and how to undo exactly this', async () => {
+    const announced = async (...argv: string[]): Promise<string> => {
+      await cluster.run('disable', '--dry-run', ...argv);
+      return cluster.errors;
+    };
+    for (const name of ['green', 'plain'])
+      cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { rev: name } } });
+    for (const [name, rev] of [['blue', 'blue'] as const, ['second', 'green'] as const]) {
+      cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, (object) => {
+        object.webhooks = [{ namespaceSelector: { matchLabels: { rev } } }];
+      });
+    }
+    const inGreen =
+      /^pauses 2 .* deletes 2 .*s: new pods start .* in 1 namespace \(green\), and .*`injector enable --all`$/;
+    assert.match(await announced('--all'), inGreen);
+    cluster.faults.push(refusal('GET', '/namespaces', 403, 'no'));
+    const unknown = /in namespaces that cannot be listed \(no\).*`injector enable blue && injector enable green`$/;
+    assert.match(await announced('green', 'blue'), unknown);
+    cluster.faults.length = 0;
+    await cluster.run('disable', '-r', 'blue');
+    assert.match(await announced('--all'), /^pauses 1 InjectorConfig .*`injector enable green`$/);
+    cluster.remove('injectorconfigs', 'second');
+    assert.match(await announced('green'), /^pauses 0 .*; no command brings them back, because their Inj/);
+    const message = /^no InjectorConfig has the revision green/;
+    await assert.rejects(cluster.run('enable', 'green'), { name: 'UsageError', message });
   });
 
   it('finds webhooks without labels and without an InjectorConfig', async () => {
@@ -213,15 +243,15 @@ describe('injector disable and enable', () => {
   });
 
   for (const command of ['disable', 'enable']) {
-    it(`${command} requires exactly one of --revision and --all`, async () => {
-      const message = /name the injectors: --revision NAME .* or --all/;
+    it(`${command} requires either revisions or --all`, async () => {
+      const message = 'name the injectors: one or more revisions, or --all, but not both';
       await assert.rejects(cluster.run(command), { name: 'UsageError', message });
       await assert.rejects(cluster.run(command, '--all', '--revision', 'blue'), { name: 'UsageError', message });
     });
 
     it(`${command} refuses an unknown revision, lists all revisions, and reports an empty cluster`, async () => {
-      const message = '--revision: no InjectorConfig and no webhook has the revision red; existing names: blue, green';
-      await assert.rejects(cluster.run(command, '--revision', 'blue', 'red'), { message });
+      const message = 'no InjectorConfig and no webhook has the revision red; existing names: blue, green';
+      await assert.rejects(cluster.run(command, 'blue', 'red'), { name: 'UsageError', message });
       assert.deepEqual(cluster.changes, []);
       const empty = new SwitchCluster();
       await empty.start();

@@ -1,12 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { commandLine, inSequence } from '../../api/command-line.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, messageOf } from '../../kube/api-error.ts';
+import { namespaces } from '../../operator/cluster-view.ts';
+import { webhooksOf } from '../../operator/webhooks/published-webhook.ts';
+import { compileSelectors, type SelectorPair } from '../../selection/selecting-webhook.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { attemptChange, releaseHeldPods, type SwitchChange, withdraw } from '../kill-switch/release-held-pods.ts';
-import { onCluster, switchCommand, type SwitchOptions, switchTargets } from '../kill-switch/switch-targets.ts';
+import {
+  onCluster,
+  storedRevision,
+  switchCommand,
+  type SwitchOptions,
+  type SwitchTargets,
+  switchTargets,
+} from '../kill-switch/switch-targets.ts';
 import { checkRights } from '../precautions.ts';
+import { formatNames, plural } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** How many times to check that no operator restores the webhooks, `checkIntervalMs` apart. */
@@ -20,7 +32,7 @@ const checkIntervalMs = 250;
  */
 export function disableCommand(terminal: Terminal): Command {
   return switchCommand('disable', 'disable injectors, so that pods start without them').action(
-    (options: SwitchOptions) => onCluster(options, terminal, disable),
+    (names: string[], options: SwitchOptions) => onCluster(names, options, terminal, disable),
   );
 }
 
@@ -31,12 +43,15 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
     'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
     'delete mutatingwebhookconfigurations.admissionregistration.k8s.io',
   ]);
-  const { configs, webhooks, isSelected, notes } = await switchTargets(client, options);
+  const targets = await switchTargets(client, options);
+  const { configs, webhooks, isSelected, notes } = targets;
   if (configs.length + webhooks.length === 0) {
     terminal.out('nothing to disable: the cluster has no InjectorConfig and no injector webhook');
     return true;
   }
   const isDryRun = options.dryRun === true;
+  const undo = undoOf(configs, options.all === true);
+  terminal.error(await announcement(client, targets, undo));
   const changes = [
     // Write in parallel, because each write waits for the timeout if the validating webhook hangs.
     ...(await Promise.all(configs.map((config) => pause(client, config, isDryRun)))),
@@ -55,7 +70,7 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
   }
   terminal.out([...changes.map(({ line }) => line), ...notes]);
   const hasFailed = changes.some(({ failed }) => failed === true);
-  if (!isDryRun) terminal.out(hasFailed ? failure : success);
+  if (!isDryRun) terminal.out(hasFailed ? failure : `${success}; ${undo}`);
   return !hasFailed;
 }
 
@@ -63,13 +78,41 @@ function failurePolicyOf(spec: unknown): unknown {
   return (spec as { webhook?: { failurePolicy?: unknown } } | undefined)?.webhook?.failurePolicy;
 }
 
-const success = 'new pods now start without these injectors; `injector enable` with the same options restores them';
+/** Says what the command is about to do; it needs no right to list namespaces. */
+async function announcement(client: ApiClient, { configs, webhooks }: SwitchTargets, undo: string): Promise<string> {
+  const selectors = webhooks.flatMap(webhooksOf).map((webhook) => compileSelectors(webhook as SelectorPair));
+  const isSelected = ({ metadata: { labels = {} } }: KubernetesObject): boolean =>
+    selectors.some((each) => each.namespace(labels) && each.pod({}));
+  const where = await client.listAll(namespaces).then(
+    ({ items }) => {
+      const names = items.filter(isSelected).map(({ metadata }) => metadata.name ?? '');
+      return `${plural(names.length, 'namespace')} (${formatNames(names)})`;
+    },
+    (error: unknown) => `namespaces that cannot be listed (${messageOf(error)})`,
+  );
+  return `pauses ${plural(configs.filter(isRunning).length, 'InjectorConfig')} and deletes ${plural(webhooks.length, 'webhook configuration')}: new pods start without their sidecar in ${where}, and wherever their own labels ask for it; ${undo}`;
+}
+
+/** Says how to bring injection back; leaves out what was paused before, unless all was. */
+function undoOf(configs: readonly KubernetesObject[], isAll: boolean): string {
+  const running = configs.filter(isRunning);
+  const revisions = [...new Set((running.length > 0 ? running : configs).map(storedRevision))];
+  if (revisions.length === 0) return 'no command brings them back, because their InjectorConfigs do not exist';
+  if (isAll && running.length === configs.length) return 'to undo: `injector enable --all`';
+  return `to undo: \`${inSequence(revisions.map((revision) => commandLine`injector enable ${revision}`))}\``;
+}
+
+function isRunning({ spec }: KubernetesObject): boolean {
+  return (spec as { paused?: boolean } | undefined)?.paused !== true;
+}
+
+const success = 'new pods now start without these injectors';
 const failure =
   'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods';
 
 async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<SwitchChange> {
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
-  if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: already paused` };
+  if (!isRunning(config)) return { line: `${what}: already paused` };
   if (isDryRun) return { line: `${what}: would be paused` };
   const how = { fieldManager: commandLineManager };
   return attemptChange(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));

@@ -14,7 +14,7 @@ import {
 import { parseSeconds } from '../option-values.ts';
 import { checkRights } from '../precautions.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import {
   healthLines,
   isAlive as isHealthy,
@@ -37,7 +37,7 @@ const pollMs = 200;
 export function enableCommand(terminal: Terminal): Command {
   return switchCommand('enable', 'enable injectors that are disabled or paused')
     .option('--timeout <seconds>', 'how long to wait until they are Ready (0: do not wait)', parseSeconds, 60)
-    .action((options: EnableOptions) => onCluster(options, terminal, enable));
+    .action((names: string[], options: EnableOptions) => onCluster(names, options, terminal, enable));
 }
 
 async function enable(client: ApiClient, options: EnableOptions, terminal: Terminal): Promise<boolean> {
@@ -48,6 +48,9 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
     'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
   ]);
   const { configs } = await switchTargets(client, options);
+  const revisions = new Set(configs.map(storedRevision));
+  const missing = options.revision?.find((each) => !revisions.has(each));
+  if (missing !== undefined) throw new UsageError(`no InjectorConfig has the revision ${missing}: create it again`);
   if (configs.length === 0) {
     terminal.out('nothing to enable: there is no InjectorConfig');
     return true;
@@ -56,7 +59,6 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
     configs.map((config) => resume(client, config, options.dryRun === true, terminal)),
   );
   if (options.dryRun === true || options.timeout === 0) return true;
-  const revisions = new Set(expected.map(storedRevision));
   const tags = await listWhereKnown(client, revisionTags);
   const tagged = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
   return untilReady(client, [...expected, ...tagged], options.timeout, terminal);

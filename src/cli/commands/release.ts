@@ -20,9 +20,9 @@ const collectionSeconds = 60;
 export function releaseCommand(terminal: Terminal): Command {
   return switchCommand('release', 'let pods that failurePolicy Hold holds start without their sidecar')
     .option('--owner <name>', 'delete this owner of all webhooks first, as the chart does before its uninstallation')
-    .action((options: ReleaseOptions) =>
+    .action((names: string[], options: ReleaseOptions) =>
       // The owner selects the injectors of one installation.
-      onCluster(options.owner === undefined ? options : { ...options, all: true }, terminal, release),
+      onCluster(names, options.owner === undefined ? options : { ...options, all: true }, terminal, release),
     );
 }
 

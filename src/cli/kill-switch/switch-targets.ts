@@ -20,24 +20,27 @@ export interface SwitchOptions extends ClusterOptions {
 
 export function switchCommand(name: string, description: string): Command {
   return clusterCommand(name, description)
-    .option('-r, --revision <name...>', 'the revisions to select')
+    .argument('[revision...]', 'the revisions to select')
+    .option('-r, --revision <name...>', 'the same; a later release removes this flag')
     .option('--all', 'all injectors of the cluster')
     .option('--dry-run', 'print the changes without making them');
 }
 
 /**
  * Runs a command; exit status 1 if a change failed.
- * @throws UsageError unless exactly one of --revision and --all is set
+ * @param names the revisions among the arguments, which join those of --revision
+ * @throws UsageError unless either revisions or --all are given
  */
 export async function onCluster<Options extends SwitchOptions>(
+  names: readonly string[],
   options: Options,
   terminal: Terminal,
   act: (client: ApiClient, options: Options, terminal: Terminal) => Promise<boolean>,
 ): Promise<void> {
-  const { revision = [], all } = options;
-  if ((all === true) === revision.length > 0)
-    throw new UsageError('name the injectors: --revision NAME (repeatable) or --all, but not both');
-  const isDone = await withCluster(options, (client) => act(client, options, terminal));
+  const revision = [...names, ...(options.revision ?? [])];
+  if ((options.all === true) === revision.length > 0)
+    throw new UsageError('name the injectors: one or more revisions, or --all, but not both');
+  const isDone = await withCluster(options, (client) => act(client, { ...options, revision }, terminal));
   if (!isDone) terminal.setExitCode(exitCodes.failure);
 }
 
@@ -69,7 +72,7 @@ export async function switchTargets(
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
     const tags = tagNotes(webhooks, unknown).map((note) => `; ${note}`);
-    const what = `--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}`;
+    const what = `no InjectorConfig and no webhook has the revision ${unknown.join(', ')}`;
     throw new UsageError(`${what}; ${namesThere(unknown[0] ?? '', known)}${tags.join('')}`);
   }
   const chosen = configs.filter((config) => revisions.includes(storedRevision(config)));

@@ -16,6 +16,9 @@ const hash = '0123abcd';
 
 /** A cluster in memory with injectors and without an operator, for `disable` and `enable`. */
 export class SwitchCluster extends MemoryCluster {
+  /** What the last command printed on standard error. */
+  errors = '';
+
   /** Adds injectors `blue` and `second` (revision green), their webhooks and an owner. */
   install(): void {
     this.put('injectorconfigs', injectorConfig('blue'));
@@ -54,7 +57,8 @@ export class SwitchCluster extends MemoryCluster {
       .finally(() => {
         rmSync(dirname(kubeconfig), { recursive: true });
       });
-    const { out, code } = seen();
+    const { out, errors, code } = seen();
+    this.errors = errors;
     return { out: out.trimEnd().split('\n'), code };
   }
 
