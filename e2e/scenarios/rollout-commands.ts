@@ -32,7 +32,9 @@ export const rolloutCommands: Scenario = {
     const churn = { pods: 1, roundMs: 400 };
     const workloads = await Workloads.open(context, context.requireAudit(), 'steered', 8, { churn });
     const [, restarted] = await sideBySide(context, [
-      controlRollouts(context).finally(() => workloads.close()),
+      checkWaitingRollout(context)
+        .then(() => controlRollouts(context))
+        .finally(() => workloads.close()),
       // One after the other, because the bounds of restarts apply to all tags together.
       checkRestarts(context).then(() => checkRestartsBack(context, { stable: 'v1', failing: 'bad' })),
     ]);
@@ -66,7 +68,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
   await injectorOutput(argv('resume', 'steered'));
   await pausedAt(50);
   await showsPause(50);
-  const promoted = await injectorOutput(argv('promote', 'steered'));
+  const promoted = await injectorOutput(argv('promote', 'steered', '--full'));
   await context.check('injector tag promote makes the canary stable before the last step', async () => {
     const { status } = await client.get<RevisionTagObject>(revisionTags, 'steered');
     found(status?.stableRevision ?? '', 'v2');
@@ -80,7 +82,10 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
     return lines.at(-1)?.rollout?.phase === 'Promoted';
   });
 
-  await injectorOutput(argv('set', 'steered', '-r', 'v1', '--overwrite', '--yes'));
+  const undone = await injectorOutput(argv('undo', 'steered', '--yes'));
+  await context.check('injector tag undo after a promotion begins a rollout to the revision before', () =>
+    /a rollout from revision v2 to v1 begins, in 3 steps/.test(undone.out),
+  );
   const back = await watch(argv('watch', 'steered'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'steered'));
@@ -88,8 +93,61 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
     found(String((await back.end).code), '3');
     return /^RevisionTag steered: revision v1 was rolled back to v2/.test(aborted.out);
   });
+  const doubtful = await runInjector(argv('promote', 'steered'));
+  await context.check(
+    'injector tag promote of a rolled-back canary shows why, and needs --yes without a terminal',
+    () => {
+      found(String(doubtful.code), '2');
+      return /v1 was rolled back to v2 [^]*pods ready[^]*use -y or --yes to agree; nothing was changed/.test(
+        doubtful.errors,
+      );
+    },
+  );
   await injectorOutput(argv('retry', 'steered'));
   await pausedAt(25);
+}
+
+/** Checks the commands on a rollout that waits for pods, because nothing follows its tag. */
+async function checkWaitingRollout(context: ScenarioContext): Promise<void> {
+  const { client, cluster } = context;
+  const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
+  const [name, analysis] = ['lonely', { minimumPods: 1 }];
+  const canary = { steps: [{ weight: 25 }, { weight: 100 }], analysis };
+  await applyTagUntilReady(client, revisionTag(name, 'v1', { strategy: { canary } }));
+  const wrong = [argv('set', name, '-r', 'v9', '--overwrite'), argv('pause', 'lonley')];
+  const unknown = await Promise.all(wrong.map((each) => runInjector(each)));
+  await context.check('an unknown revision and an unknown tag have exit status 2', () =>
+    found(unknown.map(({ code }) => code).join(), '2,2'),
+  );
+  const { errors } = await runInjector(argv('undo', name));
+  await context.check('injector tag undo says that no revision before the present one is recorded', () =>
+    errors.includes('`injector tag set lonely --overwrite -r REVISION` sets one'),
+  );
+  const predicted = await runInjector(argv('set', name, '-r', 'v2', '--overwrite'));
+  const [, shown = ''] = /`injector (diff .*)` shows this comparison/.exec(predicted.out) ?? [];
+  const full = await runInjector([...shown.split(' '), ...clusterFlags(cluster)]);
+  await context.check('the command that injector tag set prints shows the same comparison', () => {
+    found(String(full.code), '0');
+    return /workloads: 0\n/.test(full.out) && predicted.out.includes('0 workloads with 0 pods compared');
+  });
+  await injectorOutput(argv('set', name, '-r', 'v2', '--overwrite', '--yes'));
+  await waitForRollout(context, name, 'waiting for pods', ({ phase }) => phase === 'WaitingForPods');
+  await injectorOutput(argv('pause', name));
+  await waitForRollout(context, name, 'paused', ({ reason }) => reason === 'UntilResumed');
+  const watched = await watch(argv('watch', name));
+  await injectorOutput(argv('promote', name, '--step'));
+  await waitForRollout(context, name, 'waiting for pods', ({ phase }) => phase === 'WaitingForPods');
+  await injectorOutput(argv('undo', name));
+  const lines = (await watched.end).out.split('\n').filter(Boolean);
+  await context.check('injector tag watch prints no reason of an earlier phase', () => {
+    for (const line of lines) context.say(line);
+    return (
+      /^\S+ Paused, step 1 of 2, /.test(lines[0] ?? '') && lines.every((line) => !/Paused.*WaitingForPods/.test(line))
+    );
+  });
+  await context.check('injector tag undo during a rollout gives the tag its stable revision', async () =>
+    found((await client.get<RevisionTagObject>(revisionTags, name)).spec.revision, 'v1'),
+  );
 }
 
 function pauseIn({ rollout }: WatchLine): number | undefined {

@@ -2,7 +2,8 @@ import { group } from './injector-config/injector-config.ts';
 
 /** The labels, annotations and finalizer of our group; docs/reference contains the descriptions. */
 export const ownNames = {
-  action: 'annotation of a RevisionTag: a request to promote, abort, resume or retry a rollout, as `<verb>:<nonce>`',
+  action:
+    'annotation of a RevisionTag: a request to promote, abort, pause, resume or retry a rollout, as `<verb>:<nonce>`',
   cleanup: 'finalizer of an InjectorConfig: the operator removes its webhooks first, then the objects that they need',
   config:
     'annotation of an injected pod: comma-separated configurations that injected it, as `<InjectorConfig>.<hash>`',

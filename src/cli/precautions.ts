@@ -49,7 +49,7 @@ export function tagRights(...verbs: readonly string[]): string[] {
 
 /**
  * Prints consequences and asks for confirmation. If the user declines, sets exit status 1.
- * @param isAgreed whether -y was given, so that the function does not ask
+ * @param isAgreed whether -y or --yes was given, so that the function does not ask
  * @throws UsageError when standard input is not a terminal
  */
 export async function agrees(terminal: Terminal, concerns: readonly string[], isAgreed: boolean): Promise<boolean> {
@@ -57,7 +57,9 @@ export async function agrees(terminal: Terminal, concerns: readonly string[], is
   if (isAgreed) return true;
   const answer = await terminal.ask('Continue? [y/N] ');
   if (answer === undefined)
-    throw new UsageError('cannot ask for confirmation without a terminal: use -y to agree; nothing was changed');
+    throw new UsageError(
+      'cannot ask for confirmation without a terminal: use -y or --yes to agree; nothing was changed',
+    );
   if (/^y(es)?$/i.test(answer.trim())) return true;
   terminal.error('nothing was changed');
   terminal.setExitCode(exitCodes.failure);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
-import { at, ref } from './testdata/situation.ts';
+import { at, readyPods, ref, unreadyPods } from './testdata/situation.ts';
 import { TagHistory, threeSteps, withoutDesired } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
@@ -24,6 +24,22 @@ describe('A requested action', () => {
     assert.equal(tag.due, 3);
     assert.equal(tag.see(4, { action: 'retry:b' }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(5, { action: 'abort:b' }), 'RolledBack/Aborted', 'another verb is another request');
+  });
+
+  it('pause holds a step until resume, whatever its evidence, and bad pods still end it', () => {
+    const tag = TagHistory.begun();
+    const pods = { stable: readyPods(100), canary: readyPods(50, 1) };
+    const action = 'pause:a';
+    assert.equal(tag.see(1, { action }), 'Paused/UntilResumed');
+    assert.deepEqual(tag.events, ['Normal/RolloutPaused']);
+    assert.match(tag.now.message, /^step 1 \(5 percent\) is paused until a user resumes it$/);
+    assert.equal(tag.see(10_000, { action, pods }), 'Paused/UntilResumed');
+    const held = { ...tag.now };
+    const failing = { ...pods, canary: unreadyPods(50, 1) };
+    assert.equal(tag.see(20_000, { action, pods: failing }), 'RolledBack/PodsFailing');
+    tag.state = held;
+    assert.equal(tag.see(20_000, { action: 'resume:b', pods }), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.step, tag.now.pausedAt, tag.now.resumed], [1, undefined, undefined]);
   });
 
   it('is carried out in the pass after an edit of spec.revision', () => {

@@ -32,7 +32,7 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
   }
   const message = carried.state.message.slice(0, longestMessage);
   const answered: RolloutState = { ...carried.state, action: { verb, nonce, state: 'Done', message } };
-  return { state: answered, events: carried.events, isMoved: verb !== 'resume' };
+  return { state: answered, events: carried.events, isMoved: verb !== 'pause' && verb !== 'resume' };
 }
 
 /**
@@ -78,6 +78,9 @@ function carryOut(
   }
   if (verb === 'promote') return promote(state, state.step, 'a user requested it');
   if (verb === 'abort') return rollBack(state, observed.generation, 'Aborted', 'a user requested it');
+  // `advanceStep` pauses the step in the same pass.
+  if (verb === 'pause')
+    return { state: { ...state, message: `step ${state.step + 1}: a user paused it`, resumed: false }, events: [] };
   if (state.pausedAt === undefined) return `resume: step ${state.step + 1} is not paused: ${state.message}`;
   const message = `step ${state.step + 1}: a user ended the pause`;
   const events = [{ type: 'Normal', reason: 'RolloutResumed', message }] as const;

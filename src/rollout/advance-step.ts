@@ -43,7 +43,8 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
     : podEvidence(state, strategy, observed, judgement, isIncomplete(state, moment));
   const found = withRefusals(awaited, shares.canary.refused);
   const evidence = faultOf(state, strategy, moment) === undefined ? found : evidenceWithout(earlier, state);
-  if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
+  const isPausedByUser = state.resumed === false;
+  if (!isPausedByUser && (evidence.at === undefined || evidence.at > time)) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);
   if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
   if (observed.desired === undefined) {
@@ -120,14 +121,16 @@ function dateOf(time: number | undefined): Date | undefined {
 /**
  * Returns the pause of a step with complete evidence, and the end of the pause in milliseconds
  * since 1970 (undefined until a user resumes the step). The pause begins when the evidence is first
- * complete, and is not longer if the evidence is lost for a while. Returns undefined if the step
- * has no pause, or if the pause is over.
+ * complete, and is not longer if the evidence is lost for a while. If a user paused the step
+ * (`resumed` is false), it is paused until resumed. Returns undefined if the step has no pause, or
+ * if the pause is over.
  */
 function pauseOf(
   state: ActiveState,
-  { pause }: CanaryStep,
+  step: CanaryStep,
   now: number,
 ): { readonly transition: Transition; readonly end: number | undefined } | undefined {
+  const pause = state.resumed === false ? untilResumed : step.pause;
   if (pause === undefined || state.resumed === true) return undefined;
   const pausedAt = state.pausedAt ?? new Date(now).toISOString();
   const end = pause === untilResumed ? undefined : Date.parse(pausedAt) + durationMilliseconds(pause);

@@ -15,7 +15,7 @@ export const rolloutEvents = {
   Promoted: 'the canary becomes stable: all new pods get it',
   RolledBack: 'the canary failed, and all new pods get the stable revision',
   RolloutAborted: 'an edit of the spec ended the rollout',
-  ActionRefused: '`injector tag promote`, `abort`, `resume` or `retry` was refused',
+  ActionRefused: '`injector tag promote`, `abort`, `pause`, `resume` or `retry` was refused',
 } as const;
 
 /** An Event about a rollout. */

@@ -5,7 +5,7 @@ import { ownName } from '../own-names.ts';
 export const rolloutActionAnnotation = ownName('action');
 
 /** `abort` rolls back, `resume` ends a pause, `retry` starts the rollout again after a rollback. */
-export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;
+export const rolloutVerbs = ['promote', 'abort', 'pause', 'resume', 'retry'] as const;
 export type RolloutVerb = (typeof rolloutVerbs)[number];
 
 /** A rollout request. The operator answers each nonce once. */

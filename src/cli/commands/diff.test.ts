@@ -124,7 +124,13 @@ describe('injector diff', () => {
     sees(await diff('-f', file), 3, { errors: /not all pods were validated: .* cannot create resource/ });
   });
 
-  it('compares nothing but the pods of --from, -n and --workload', async () => {
+  it('compares nothing but the pods of --from, --tag, -n and --workload', async () => {
+    cluster.addTag('other', '1-24');
+    assert.equal((await report('--to', '1-25', '--tag', 'prod')).summary.workloads, 1);
+    assert.equal((await report('--to', '1-25', '--tag', 'other')).summary.workloads, 0);
+    sees(await diff('--to', '1-25', '--tag', 'prd'), 2, {
+      errors: /there is no tag prd; existing names: other, prod; did/,
+    });
     assert.equal((await report('--to', '1-25', '--from', '1-24')).summary.workloads, 1);
     assert.equal((await report('--to', '1-25', '--from', '1-25')).summary.workloads, 0);
     assert.equal((await report('--to', '1-25', '-n', 'plain')).summary.workloads, 0);

@@ -33,6 +33,7 @@ interface DiffOptions extends ClusterOptions {
   readonly since?: string;
   readonly manifests?: readonly string[];
   readonly namespace?: string;
+  readonly tag?: string;
   readonly workload?: string;
   readonly pods?: true;
   readonly output: 'text' | 'json' | 'yaml' | 'html';
@@ -57,6 +58,7 @@ export function diffCommand(terminal: Terminal): Command {
       ).conflicts('fromFile'),
     )
     .option('-n, --namespace <name>', 'only workloads of this namespace')
+    .addOption(new Option('--tag <name>', 'only workloads that follow this tag').conflicts('manifests'))
     .option('--workload <namespace/kind/name>', 'show one workload in full')
     .option('--pods', 'with -o json or yaml: also print the predicted pods')
     .addOption(outputOption(['text', 'json', 'yaml', 'html']))
@@ -92,11 +94,11 @@ function refuseUnclear({ to, filename, toValues, manifests, fromFile, since, wor
 }
 
 async function clusterReport(client: ApiClient, options: DiffOptions, terminal: Terminal): Promise<DiffReport> {
-  const { from, namespace, workload, pods } = options;
+  const { from, namespace, tag, workload, pods } = options;
   const change = await changeOf(client, options, terminal);
   return diffCluster(
     client,
-    { namespace, workload, from, isDetailed: pods === true, server: client, ...change },
+    { namespace, workload, from, tag, isDetailed: pods === true, server: client, ...change },
     terminal,
   );
 }

@@ -24,6 +24,7 @@ import { creationOf, type Facts, load, surroundingsOf } from '../check/facts.ts'
 import { readClusterFacts, readConfigurations, readConfigurationFiles } from '../check/read-cluster-facts.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
+import { noSuchTag } from '../tags/stored-tag.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
 import { compareWorkload, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
@@ -56,6 +57,9 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const [onlyNamespace] = request.workload?.split('/') ?? [request.namespace];
   terminal.progress('reading the configurations');
   const facts = await readClusterFacts(client);
+  const { revisionTags } = facts;
+  if (request.tag !== undefined && revisionTags.every(({ metadata }) => metadata.name !== request.tag))
+    throw noSuchTag(request.tag, revisionTags);
   const after = await request.after(facts);
   const fromConfigs = request.from === undefined ? undefined : namesOfRevision(facts, request.from);
   const { workloads, entries, notes } = await readWorkloads(client, onlyNamespace, (text) => {

@@ -61,6 +61,14 @@ describe('drawRollout', () => {
     assert.match(picture, /\nuse `injector tag retry prod` to start[^]*\n\n[^]*\ncanary .*\(1-25, configuration/);
   });
 
+  it('shows a pause by a user, and no reason of an earlier phase', () => {
+    const conditions = [ready('False', 'WaitingForPods', 'an earlier message')];
+    const tag = rolloutTag({ ...paused, step: 3, resumed: false }, { status: { conditions } });
+    const picture = drawRollout(tag, wide, now);
+    assert.equal(picture.at(-1), '>  4   100 %  pause until resumed, paused for 1h01m');
+    assert.doesNotMatch(`${picture.join('\n')}${rolloutLine(tag)}`, /WaitingForPods|earlier/);
+  });
+
   it('shows restarts with the first waiting and skipped workloads', () => {
     const spec = { strategy: { ...strategy, restart: {} } };
     const tag = rolloutTag(paused, { spec, status: { restarts: restarting } });

@@ -93,8 +93,9 @@ function stepLines(tag: RevisionTag, now: Date): string[] {
 
 /** Formats the pause of a step, and how long the rollout has been paused. */
 function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: Date): string {
-  if (pause === undefined) return '';
-  const text = pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
+  const isByUser = current?.resumed === false;
+  if (pause === undefined && !isByUser) return '';
+  const text = isByUser || pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
   if (current?.pausedAt === undefined) return text;
   if (current.resumed === true) return `${text}, resumed`;
   return `${text}, paused for ${shortDuration(now.getTime() - Date.parse(current.pausedAt))}`;

@@ -1,8 +1,10 @@
-import type {
-  RestartStatus,
-  RevisionTag,
-  RolloutPodCounts,
-  RolloutState,
+import { commandLine } from '../../api/command-line.ts';
+import {
+  type RestartStatus,
+  type RevisionTag,
+  type RolloutPodCounts,
+  type RolloutState,
+  rolloutStatusSchema,
 } from '../../api/revision-tag/revision-tag.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { cutLine, oneLine, plural, wrap } from '../report/write-report.ts';
@@ -23,6 +25,23 @@ export function rolloutRecord(tag: RevisionTag): object {
     ...(status?.rollout === undefined ? {} : { rollout: status.rollout }),
     ...(restarts === undefined ? {} : { restarts }),
   };
+}
+
+/** Returns what speaks against promoting a canary that was rolled back, unless it has evidence. */
+export function rollbackEvidence(tag: RevisionTag): string[] {
+  const { revision } = tag.spec;
+  const rollout = tag.status?.rollout;
+  if (rollout === undefined) return [];
+  const { phase, reason, action, rolledBackFrom, knownWorkloads } = rollout;
+  if (phase === 'RolledBack' && rolledBackFrom?.revision === revision) {
+    const effect = `promote starts the rollout again, and gives revision ${revision} to all ${plural(knownWorkloads, 'workload')} without new evidence`;
+    return [rolloutLine(tag), `pods now: ${healthOf(rollout)}`, effect];
+  }
+  const isRetried = action?.verb === 'retry' && action.state === 'Done' && phase !== 'Paused';
+  if (rolloutUnderWay(tag) === undefined || !(isRetried || reason === 'EarlierPodsFailing')) return [];
+  const why = commandLine`kubectl describe revisiontag ${tag.metadata.name}`;
+  const before = `revision ${revision} was rolled back before this attempt; if its Event still exists, \`${why}\` shows why`;
+  return [before, rolloutLine(tag)];
 }
 
 /** Formats the state of a rollout in one line. */
@@ -85,8 +104,8 @@ export function newsOf(tag: RevisionTag): string {
 function obstacleOf(tag: RevisionTag): { isBefore: boolean; message: string } | undefined {
   const { ready, reason, message } = readinessOf(tag);
   const rollout = tag.status?.rollout;
-  // A condition whose reason is the phase repeats the message of the rollout.
-  if (ready || reason === rollout?.phase) return undefined;
+  // A condition whose reason is a phase repeats the rollout, or an earlier state of it.
+  if (ready || rolloutStatusSchema.shape.phase.safeParse(reason).success) return undefined;
   const isResting = rolloutUnderWay(tag) === undefined && rollout?.phase !== 'RolledBack';
   return { isBefore: isResting, message: `${reason}: ${message}` };
 }

@@ -25,6 +25,15 @@ export function afterRollback(tag: RevisionTag): string | undefined {
   return `use \`${commandLine`injector tag retry ${name}`}\` to start the rollout again, or \`${giveUp}\` to give up`;
 }
 
+/** Returns the stable revision if the spec has another, or what the last promotion replaced. */
+export function earlierRevision({ spec, status }: Pick<RevisionTag, 'spec' | 'status'>): string | undefined {
+  const { rollout } = status ?? {};
+  const stable = rollout?.stable.revision ?? status?.stableRevision;
+  if (stable !== undefined && stable !== spec.revision) return stable;
+  // Only the message of a promotion names the revision before.
+  return rollout?.phase === 'Promoted' ? / in place of (\S+): /.exec(rollout.message)?.[1] : undefined;
+}
+
 /** Reports whether the operator has reconciled the current spec. */
 export function isObserved({ metadata, status }: RevisionTag): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);

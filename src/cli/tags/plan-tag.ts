@@ -12,6 +12,7 @@ import { configOfRevision, configOfTag, type Installation } from '../usage/insta
 import { readinessOf } from '../usage/operator-health.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { afterRollback } from '../rollout/rollout-standing.ts';
+import { UsageError } from '../terminal.ts';
 
 /** A request to create or move a tag. */
 export interface TagRequest {
@@ -35,12 +36,12 @@ export type TagSetPlan =
       readonly concerns: readonly string[];
     };
 
-/** Plans a request from the state of the cluster, with the same refusals as istioctl. */
+/** Plans a request, with the refusals of istioctl. @throws UsageError for an unknown revision */
 export function planTagSet(request: TagRequest, overwrite: boolean, installation: Installation): TagSetPlan {
   const { name, revision } = request;
   const before = installation.tags.find(({ metadata }) => metadata.name === name);
   const config = configOfRevision(installation, revision, before);
-  if (config === undefined) return refuse(unknownRevision(revision, installation));
+  if (config === undefined) throw new UsageError(unknownRevision(revision, installation));
   const tag = tagManifest(request, config.spec.operatorClass, before);
   const written = before === undefined ? tag : { ...tag, metadata: before.metadata };
   const { namesake, concerns } = tagRivals(written, config, installation);

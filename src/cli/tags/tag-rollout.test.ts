@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import { parseRolloutAction, rolloutActionAnnotation, rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { asSoonAs, sees, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
+import { promote } from '../../rollout/transitions.ts';
+import type { RolloutUnderWay } from '../rollout/rollout-standing.ts';
 import type { Screen } from '../terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
@@ -42,9 +44,10 @@ describe('injector tag, with a rollout', () => {
   };
 
   describe('promote, abort, resume, retry', () => {
-    for (const verb of ['promote', 'abort', 'resume', 'retry'] as const) {
+    const watching = { ...paused, phase: 'Progressing', reason: 'WatchingPods' } as const;
+    for (const verb of rolloutVerbs) {
       it(`${verb} requests the action by one write with a new nonce, and prints the answer`, async () => {
-        const state = verb === 'retry' ? rolledBack : paused;
+        const state = { promote: paused, abort: paused, pause: watching, resume: paused, retry: rolledBack }[verb];
         put({ ...state, action: { verb, nonce: 'old', state: 'Done', message: 'an earlier answer' } });
         answer('Done', 'done');
         const { out, code } = await tag(`${verb} prod`);
@@ -59,7 +62,7 @@ describe('injector tag, with a rollout', () => {
     it('fails with the refusal of the operator', async () => {
       put(paused);
       answer('Refused', 'promote: no');
-      const { errors, code } = await tag('promote prod');
+      const { errors, code } = await tag('promote prod --full');
       assert.deepEqual([errors, code], ['error: RevisionTag prod: promote: promote: no', 1]);
     });
 
@@ -84,15 +87,66 @@ describe('injector tag, with a rollout', () => {
 
     it('sends the request if the operator has not reconciled the spec', async () => {
       put(rolledBack, { metadata: { generation: 2 } });
-      assert.equal((await tag('promote prod --timeout 0')).code, 0);
+      assert.equal((await tag('abort prod --timeout 0')).code, 0);
+      sees(await tag('promote prod --timeout 0'), 2, { errors: /rolled back .* 9 of 53 [^]*use -y or --yes to agree/ });
     });
+
+    const asked = (): string | undefined => prod().metadata.annotations?.[rolloutActionAnnotation]?.split(':')[0];
+
+    it('promote --full prints no notice, and promote --step only ends the pause', async () => {
+      for (const [flags, verb] of [
+        ['--full', 'promote'],
+        ['--step', 'resume'],
+      ] as const) {
+        put(paused);
+        const { out, errors } = await tag(`promote prod ${flags} --timeout 0`);
+        assert.deepEqual([out, errors, asked()], [`RevisionTag prod: requested ${verb}\n`, '', verb]);
+      }
+      assert.equal((await tag('promote prod --full --step')).code, 2);
+    });
+
+    const retried = { action: { verb: 'retry', nonce: 'x', state: 'Done', message: '' } } as const;
+    const back = { ...rolledBack, pods: { ...paused.pods, canary: { ready: 44, failing: 9, total: 53 } } };
+    const isBack =
+      /rolled back to 1-24 at step 2 \(25 percent\): 9 of .*\n.*canary 44 of 53 pods ready, 9 failing, stable/;
+    const isAgain = /rolled back before this attempt; .*\n.*, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53/;
+    const notice = /^promote completes the rollout, as promote --full does; in the next release, .* \(--step\)$/;
+    const promotions: [string, RolloutState, string, string | undefined, number, string, RegExp][] = [
+      ['needs --yes without a terminal', back, '', undefined, 2, '', /: use -y or --yes to agree; nothing/],
+      ['asks about a rolled-back canary', back, '', 'n', 1, '', isBack],
+      ['starts again after yes', back, '', 'y', 0, 'retry promote', isBack],
+      ['starts again with --yes', back, '--yes', undefined, 0, 'retry promote', isBack],
+      ['refuses a retried canary', { ...watching, ...retried }, '', undefined, 2, '', isAgain],
+      ['asks while earlier pods fail', { ...watching, reason: 'EarlierPodsFailing' }, '', 'y', 0, 'promote', isAgain],
+      ['takes a retried canary with evidence', { ...paused, ...retried }, '', undefined, 0, 'promote', notice],
+      ['takes any other canary', watching, '--full', undefined, 0, 'promote', /^$/],
+    ];
+    for (const [title, state, flags, said, code, requests, shown] of promotions) {
+      it(`promote ${title}`, async () => {
+        put(state);
+        const verbs: string[] = [];
+        const timer = setInterval(() => {
+          const value = prod().metadata.annotations?.[rolloutActionAnnotation] ?? 'abort:x';
+          const action = { ...parseRolloutAction(value), state: 'Done', message: 'done' } as const;
+          if (['x', prod().status?.rollout?.action?.nonce].includes(action.nonce)) return;
+          verbs.push(action.verb);
+          write({ ...(action.verb === 'retry' ? watching : promoted), action });
+        }, 10);
+        const seen = await cluster.injector(`tag promote prod ${flags}`.trim().split(' '), said);
+        clearInterval(timer);
+        assert.deepEqual([seen.code, verbs.join(' ')], [code, requests]);
+        assert.match(seen.errors, shown);
+        assert.equal(seen.questions.length, said === undefined && code === 0 ? 0 : 1);
+      });
+    }
 
     const refusals: [string, string, RolloutState | undefined, RegExp][] = [
       ['an unknown tag', 'promote prd', paused, /there is no tag prd; existing names: prod; did you mean prod\?/],
       ['promote without a rollout', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
       ['abort without a rollout', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
       ['promote without a status', 'promote prod', undefined, /no rollout is under way/],
-      ['promote after a rollback', 'promote prod', rolledBack, /under way: .*9 of 53.*`injector tag retry prod`/],
+      ['abort after a rollback', 'abort prod', rolledBack, /under way: .*9 of 53.*`injector tag retry prod`/],
+      ['pause during a pause', 'pause prod', paused, /step 2 is already paused: step 2 .* until a user resumes it; n/],
       ['resume without a pause', 'resume prod', { ...paused, pausedAt: undefined as never }, /step 2 is not paused: s/],
       ['resume after a resume', 'resume prod', { ...paused, resumed: true }, /the pause of step 2 has already ended/],
       ['retry during a rollout', 'retry prod', paused, /revision 1-25 is under way, nothing was rolled back/],
@@ -262,6 +316,7 @@ describe('injector tag, with a rollout', () => {
         put(promoted);
         const seen = await cluster.injector('tag set prod -r 1-26 --overwrite --timeout 0'.split(' '), answered);
         assert.match(seen.out, /^from the active configurations to revision 1-26: 0 workloads with 0 pods\ncompared/);
+        assert.match(seen.out, /\n`injector diff --to 1-26 --tag prod -o yaml` shows this comparison in full\n/);
         assert.deepEqual([seen.questions, seen.code, seen.errors], [['Continue? [y/N] '], code, last]);
         assert.equal(cluster.changes.length, code === 0 ? 1 : 0);
       });
@@ -272,7 +327,7 @@ describe('injector tag, with a rollout', () => {
       cluster.memory.faults.push(refusal('GET', '/configmaps', 403));
       sees(await tag('set prod -r 1-26 --overwrite --timeout 0'), 2, {
         errors:
-          /^cannot predict how pods change: .*ConfigMap .* cannot be read.*\n.*use -y to agree; nothing was changed/,
+          /^cannot predict how pods change: .*ConfigMap .* cannot be read.*\n.*use -y or --yes to agree; nothing was changed/,
       });
     });
 
@@ -281,6 +336,38 @@ describe('injector tag, with a rollout', () => {
       const { out } = await tag('set prod -r 1-26 --overwrite --timeout 0');
       assert.match(out, /^RevisionTag prod: moved from revision 1-25/);
     });
+  });
+
+  describe('undo', () => {
+    const { state: promotedByUser } = promote(
+      paused as RolloutUnderWay & { stepStartedAt: string },
+      1,
+      'a user requested it',
+    );
+    const cases: [string, RolloutState, RegExp, string][] = [
+      [
+        'during a rollout',
+        paused,
+        /the rollout to revision 1-25 ends; moved from revision 1-25 to revision 1-24\n/,
+        '1-24',
+      ],
+      ['after a rollback', rolledBack, /moved from revision 1-25 to revision 1-24\n/, '1-24'],
+      ['after a promotion', promotedByUser, /a rollout from revision 1-25 to 1-24 begins, in 4 steps/, '1-24'],
+      [
+        'if nothing records the revision before',
+        rolloutState({ stable: promoted.stable }),
+        /^error: tag prod: nothing records which .* before 1-25; `injector tag set prod --overwrite -r REVISION` sets one,/,
+        '1-25',
+      ],
+    ];
+    for (const [title, state, message, revision] of cases) {
+      it(`${title} sets the revision ${revision}`, async () => {
+        put(state);
+        const { out, errors, code } = await tag('undo prod --yes --timeout 0');
+        assert.match(errors + out, message);
+        assert.deepEqual([prod().spec.revision, code], [revision, revision === '1-24' ? 0 : 1]);
+      });
+    }
   });
 
   it('list, status and revisions show the revisions, the phase and the share', async () => {

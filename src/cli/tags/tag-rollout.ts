@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { commandLine } from '../../api/command-line.ts';
 import { jsonText } from '../../api/printable-text.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
@@ -11,10 +11,10 @@ import { ApiError } from '../../kube/api-error.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { parseSeconds } from '../option-values.ts';
-import { checkRights } from '../precautions.ts';
+import { agrees, checkRights } from '../precautions.ts';
 import { outputOption } from '../report/write-report.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
-import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
+import { rollbackEvidence, rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { afterRollback, isObserved, rolloutEnd, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { readinessOf } from '../usage/operator-health.ts';
@@ -23,11 +23,15 @@ import { findTag, readTag, requestAction } from './stored-tag.ts';
 interface ActionOptions extends ClusterOptions {
   /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
+  readonly full?: true;
+  readonly step?: true;
+  readonly yes?: true;
 }
 
 const described: Record<RolloutVerb, string> = {
-  promote: 'complete a rollout now: all workloads get the canary, and the remaining steps are skipped',
+  promote: 'complete a rollout now: all workloads get the canary, and the remaining steps are skipped (--full)',
   abort: 'abort a rollout now: all workloads get the stable revision again',
+  pause: 'pause a rollout at its current step, until it is resumed; the canary is still checked',
   resume: 'end the pause of the current step',
   retry: 'start a rollout again after a rollback',
 };
@@ -35,28 +39,48 @@ const described: Record<RolloutVerb, string> = {
 /** How often to read the status while waiting for the answer, in milliseconds. */
 const answerInterval = 200;
 
-/** `injector tag promote|abort|resume|retry`: requests an action and waits for the answer. */
+/** `injector tag promote|abort|pause|resume|retry`: requests an action and waits for the answer. */
 export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command {
-  return clusterCommand(verb, described[verb])
+  const command = clusterCommand(verb, described[verb])
     .argument('<tag>', 'the tag')
     .option('--timeout <seconds>', 'how long to wait for the answer (0: do not wait)', parseSeconds, 60)
     .action((name: string, options: ActionOptions) =>
       withCluster(options, async (client) => {
         await checkRights(client, ['get revisiontags.sidecar-injector.io', 'patch revisiontags.sidecar-injector.io']);
         const tag = await findTag(client, name);
-        const why = whyNotNow(tag, verb);
+        const wanted = options.step === true ? 'resume' : verb;
+        const doubts = wanted === 'promote' ? rollbackEvidence(tag) : [];
+        // The operator promotes only what is under way, so a rolled-back canary starts again.
+        const startsAgain = doubts.length > 0 && isObserved(tag) && rolloutUnderWay(tag) === undefined;
+        const why = whyNotNow(tag, startsAgain ? 'retry' : wanted);
         if (why !== undefined) throw new Error(`${why}; nothing was changed`);
-        const action = { verb, nonce: randomUUID() };
-        await requestAction(client, tag, action);
-        if (options.timeout === 0) {
-          terminal.out(`RevisionTag ${name}: requested ${verb}`);
-          return;
-        }
-        const { state, message } = await answerTo(action, client, name, options.timeout);
-        if (state !== 'Done') throw new Error(`RevisionTag ${name}: ${verb}: ${message}`);
-        terminal.out(`RevisionTag ${name}: ${message}`);
+        if (doubts.length > 0 && !(await agrees(terminal, doubts, options.yes === true))) return;
+        if (wanted === 'promote' && options.full !== true) terminal.error(promoteNotice);
+        if (startsAgain) await request(client, tag, 'retry', options.timeout || 60);
+        terminal.out(`RevisionTag ${name}: ${await request(client, tag, wanted, options.timeout)}`);
       }),
     );
+  if (verb !== 'promote') return command;
+  return command
+    .option('--full', 'complete the rollout; the default in this release')
+    .addOption(
+      new Option('--step', 'only end the pause of the step; the default in the next release').conflicts('full'),
+    )
+    .option('-y, --yes', 'do not ask if the canary was rolled back');
+}
+
+const promoteNotice =
+  'promote completes the rollout, as promote --full does; in the next release, promote only ends the pause of the current step (--step)';
+
+/** Requests an action, and returns the answer. @throws Error with the refusal, or why none came */
+async function request(client: ApiClient, tag: RevisionTag, verb: RolloutVerb, timeout: number): Promise<string> {
+  const { name } = tag.metadata;
+  const action = { verb, nonce: randomUUID() };
+  await requestAction(client, tag, action);
+  if (timeout === 0) return `requested ${verb}`;
+  const { state, message } = await answerTo(action, client, name, timeout);
+  if (state !== 'Done') throw new Error(`RevisionTag ${name}: ${verb}: ${message}`);
+  return message;
 }
 
 /** Returns why the operator would refuse an action; undefined if it can accept the action. */
@@ -78,8 +102,10 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
     const end = next === undefined ? '' : `: ${rollout?.message ?? ''}; ${next}`;
     return `tag ${name}: no rollout is under way${end}`;
   }
-  if (verb !== 'resume') return undefined;
   const step = `step ${underWay.step + 1}`;
+  if (verb === 'pause' && underWay.reason === 'UntilResumed')
+    return `tag ${name}: ${step} is already paused: ${underWay.message}`;
+  if (verb !== 'resume') return undefined;
   if (underWay.pausedAt === undefined) return `tag ${name}: ${step} is not paused: ${underWay.message}`;
   return underWay.resumed === true
     ? `tag ${name}: the pause of ${step} has already ended: ${underWay.message}`

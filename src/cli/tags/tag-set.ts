@@ -10,14 +10,14 @@ import { printSummary } from '../diff/print-diff.ts';
 import { messageOf } from '../files.ts';
 import { agrees, checkRights, tagRights } from '../precautions.ts';
 import { planTagSet, tagManifest, type TagRequest } from './plan-tag.ts';
-import { writeTag } from './stored-tag.ts';
+import { findTag, writeTag } from './stored-tag.ts';
 import type { Terminal } from '../terminal.ts';
 import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
 import { readinessOf } from '../usage/operator-health.ts';
 import { restartLine } from '../rollout/rollout-lines.ts';
-import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { earlierRevision, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { revisionTags } from '../../operator/cluster-view.ts';
 
@@ -49,6 +49,26 @@ export function tagSetCommand(terminal: Terminal): Command {
       tagManifest(request);
       await withCluster(options, (client) => setTag(client, request, options, terminal));
     });
+}
+
+/** `injector tag undo`: sets a tag to the revision that it had before, as `tag set` does. */
+export function tagUndoCommand(terminal: Terminal): Command {
+  return clusterCommand('undo', 'set a tag back to its stable revision, or to the one before the last promotion')
+    .argument('<tag>', 'the tag')
+    .option('-y, --yes', 'do not ask for confirmation, and skip the prediction before a rollout')
+    .option('--timeout <seconds>', 'how long to wait for the revision (0: do not wait)', parseSeconds, 60)
+    .action((name: string, options: Omit<SetOptions, 'revision'>) =>
+      withCluster(options, async (client) => {
+        await checkRights(client, ['get revisiontags.sidecar-injector.io']);
+        const tag = await findTag(client, name);
+        const revision = earlierRevision(tag);
+        const set = commandLine`injector tag set ${name} --overwrite -r REVISION`;
+        const unknown = `tag ${name}: nothing records which revision it had before ${tag.spec.revision}; \`${set}\` sets one, and \`injector revisions\` lists them; nothing was changed`;
+        if (revision === undefined) throw new Error(unknown);
+        const request = { name, revision, autoInjectNamespaces: undefined };
+        await setTag(client, request, { ...options, revision, overwrite: true }, terminal);
+      }),
+    );
 }
 
 async function setTag(client: ApiClient, request: TagRequest, options: SetOptions, terminal: Terminal): Promise<void> {
@@ -98,7 +118,8 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
 async function showDiff(client: ApiClient, { name, revision }: TagRequest, terminal: Terminal): Promise<void> {
   try {
     printSummary(terminal, await diffCluster(client, { tag: name, ...toRevision(client, revision) }, terminal));
-    terminal.out([`\`${commandLine`injector diff --to ${revision}`}\` shows more`, '']);
+    const full = commandLine`injector diff --to ${revision} --tag ${name} -o yaml`;
+    terminal.out([`\`${full}\` shows this comparison in full`, '']);
   } catch (error) {
     terminal.error(`cannot predict how pods change: ${messageOf(error)}`);
   }

@@ -91,9 +91,9 @@ describe('injector tag', () => {
         'an unknown revision',
         'set x -r 125',
         /125: no InjectorConfig has .*; existing names: 1-24, 1-25; did you mean 1-25\?/,
-        1,
+        2,
       ],
-      ['a tag instead of a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 1],
+      ['a tag instead of a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 2],
       ['a tag that exists', 'set prod -r 1-25', /prod exists and points to revision 1-24; use --over/, 1],
       ['a revision that is not ready', 'set x -r 1-25', /1-25 is not ready: NotReachable: refused/, 1, unready('1-25')],
       ['a paused revision', 'set x -r 1-25', /1-25 is paused/, 1, spec('1-25', { paused: true })],
@@ -142,7 +142,7 @@ describe('injector tag', () => {
         it(`changes nothing when the answer is ${answer ?? 'missing'}`, async () => {
           const { errors, out, code } = await tag('set x -r 1-25', answer);
           assert.deepEqual([out, code], ['', status]);
-          if (answer === undefined) assert.match(errors, /cannot ask .* without a terminal: use -y to agree/);
+          if (answer === undefined) assert.match(errors, /cannot ask .* without a terminal: use -y or --yes to agree/);
           assert.deepEqual(cluster.changes, []);
         });
       }
@@ -332,7 +332,12 @@ describe('injector tag', () => {
       ['no', 'n', /nothing was changed$/, 1],
       ['empty', '', /nothing was changed$/, 1],
       ['another word', 'oui', /nothing was changed$/, 1],
-      ['missing', undefined, /cannot ask for confirmation without a terminal: use -y to agree; nothing was changed/, 2],
+      [
+        'missing',
+        undefined,
+        /cannot ask for confirmation without a terminal: use -y or --yes to agree; nothing was changed/,
+        2,
+      ],
     ] as const) {
       it(`changes nothing when the answer is ${title}`, async () => {
         const { errors, out, code } = await tag('remove prod', answer);
@@ -350,9 +355,11 @@ describe('injector tag', () => {
       assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations);
     });
 
-    it('lists the existing tags for an unknown tag', async () => {
-      assert.match((await tag('remove x')).errors, /there is no tag x; existing names: prod/);
-    });
+    for (const verb of ['remove', 'undo', 'watch', 'promote', 'abort', 'pause', 'resume', 'retry']) {
+      it(`${verb} lists the existing tags for an unknown tag`, async () => {
+        sees(await tag(`${verb} x`), 2, { errors: /there is no tag x; existing names: prod/ });
+      });
+    }
   });
 
   function unready(name: string): () => void {

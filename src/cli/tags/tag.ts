@@ -14,7 +14,7 @@ import { formatReadiness, tellHealth } from '../usage/operator-health.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';
 import { tagActionCommand, tagWatchCommand } from './tag-rollout.ts';
-import { tagSetCommand } from './tag-set.ts';
+import { tagSetCommand, tagUndoCommand } from './tag-set.ts';
 import { briefTagManifest, tagManifest } from './plan-tag.ts';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
@@ -30,9 +30,11 @@ function tagRemoveCommand(terminal: Terminal): Command {
     .argument('<tag>', 'the tag')
     .alias('delete')
     .option('-y, --skip-confirmation', 'do not ask for confirmation')
-    .action((name: string, options: ClusterOptions & { readonly skipConfirmation?: true }) =>
-      withCluster(options, (client) => removeTag(client, name, options.skipConfirmation === true, terminal)),
-    );
+    .option('--yes', 'the same')
+    .action((name: string, options: ClusterOptions & { readonly skipConfirmation?: true; readonly yes?: true }) => {
+      const isAgreed = options.skipConfirmation === true || options.yes === true;
+      return withCluster(options, (client) => removeTag(client, name, isAgreed, terminal));
+    });
 }
 
 async function removeTag(client: ApiClient, name: string, isAgreed: boolean, terminal: Terminal): Promise<void> {
@@ -66,6 +68,7 @@ export function tagCommand(terminal: Terminal): Command {
     .addCommand(tagGenerateCommand(terminal))
     .addCommand(tagListCommand(terminal))
     .addCommand(tagRemoveCommand(terminal))
+    .addCommand(tagUndoCommand(terminal))
     .addCommand(tagWatchCommand(terminal));
   return rolloutVerbs.reduce((group, verb) => group.addCommand(tagActionCommand(verb, terminal)), tag);
 }
