@@ -44,6 +44,11 @@ export const deadOperator: Scenario = {
     await context.check('injector status shows the time since which there is no leader', async () =>
       /no leader since 20/.test((await injector(context, ['status'])).out),
     );
+    await context.check(
+      'injector status says what happens to new pods with the policy of the live webhooks',
+      async () =>
+        (await injector(context, ['status'])).out.includes('the API server refuses pods that webhooks select'),
+    );
     // The old status of a tag must not be reported as current, even if its webhook is missing.
     await client.delete(webhookNamed('sidecar-injector-tag-prod'));
     let slowest = 0;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { labelNames, managedBy } from '../../api/names.ts';
 import { MemoryClient } from '../check/testdata/memory-client.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
 import { healthLines, isAlive, readOperatorHealth, staleSince, type OperatorHealth } from './operator-health.ts';
@@ -45,9 +46,37 @@ describe('readOperatorHealth', () => {
     assert.deepEqual(pauses, [6000]);
     assert.deepEqual([isAlive(health), staleSince(health, 'default')], [false, { since: '2026-11-23T11:58:58Z' }]);
     assert.deepEqual(healthLines(health), [
-      'no replica is live since 2026-11-23T11:58:58Z: the API server refuses pods that webhooks select; no leader since 2026-11-23T11:58:58Z: statuses may be outdated',
+      'no replica is live since 2026-11-23T11:58:58Z: no webhook selects pods, and they start without a sidecar; no leader since 2026-11-23T11:58:58Z: statuses may be outdated',
     ]);
   });
+
+  const [fail, hold, ignore] = [[], [{ name: 'can-be-held', expression: 'true' }], []].map(
+    (matchConditions, index) => ({
+      name: `${index}.sidecar-injector.io`,
+      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+      matchConditions,
+      failurePolicy: index === 0 ? 'Fail' : 'Ignore',
+    }),
+  );
+  const policies: [webhooks: unknown[], outage: string][] = [
+    [[fail], 'the API server refuses pods that webhooks select'],
+    [[ignore], 'pods that webhooks select start without a sidecar (failurePolicy Ignore)'],
+    [
+      [hold, fail],
+      'the API server refuses pods that webhooks select (failurePolicy Fail), pods of workloads that webhooks select wait for their sidecar (failurePolicy Hold)',
+    ],
+    [[], 'no webhook selects pods, and they start without a sidecar'],
+  ];
+  for (const [webhooks, outage] of policies) {
+    it(`says that ${outage}`, async () => {
+      const labels = { 'app.kubernetes.io/managed-by': managedBy, [labelNames.operatorClass]: 'default' };
+      const metadata = { name: 'a', labels };
+      const { health } = await healthOf([
+        { apiVersion: 'x/v1', kind: 'MutatingWebhookConfiguration', metadata, webhooks },
+      ]);
+      assert.deepEqual(healthLines(health), [`no operator is running, so ${outage}; run \`injector install\``]);
+    });
+  }
 
   for (const seconds of [3600, -3600]) {
     it(`accepts heartbeats of a clock that is ${seconds} s behind`, async () => {
@@ -67,7 +96,7 @@ describe('readOperatorHealth', () => {
     assert.deepEqual([isAlive(health), staleSince(health, 'other')], [false, { since: undefined }]);
     assert.deepEqual(healthLines(health), [
       'operator class default: 1 replica live; no leader since 2026-11-23T11:59:59Z: statuses may be outdated',
-      'operator class other: no operator is running, so the API server refuses pods that webhooks select; run `injector install`',
+      'operator class other: no operator is running, so no webhook selects pods, and they start without a sidecar; run `injector install`',
     ]);
   });
 

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, leaderLeaseName } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import { leases } from '../../operator/cluster-view.ts';
+import { ApiError, messageOf } from '../../kube/api-error.ts';
+import { matchConditionNames } from '../../api/injector-config/match-condition-names.ts';
+import { type MutatingWebhook, podWebhooks } from '../../explain/pod-webhook.ts';
+import { leases, mutatingWebhooks, ownedSelector } from '../../operator/cluster-view.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
 import { formatUntil, type OutputFormat, plural } from '../report/write-report.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
@@ -34,6 +36,8 @@ export interface OperatorHealth {
   readonly readAt: number;
   /** Why Leases could not be read. */
   readonly unreadable?: string;
+  /** What happens to new pods, for each class without a live replica. */
+  readonly outages?: ReadonlyMap<string, string>;
 }
 
 /** The time since when a status may be outdated. */
@@ -79,16 +83,43 @@ export async function readOperatorHealth(
       holderOf(lease) !== '' && (isRecent(lease) || before.get(lease.metadata.uid) !== lease.metadata.resourceVersion);
     const processes = seen.map((lease) => ({ lease, sign: processHealth(lease, isLive(lease)) }));
     const isReplica = ({ metadata }: Lease): boolean => metadata.labels?.[labelNames.replica] !== undefined;
-    return {
-      asked,
-      readAt: now(),
-      replicas: processes.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign),
-      leaders: processes.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign),
-    };
+    const replicas = processes.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign);
+    const leaders = processes.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign);
+    const classes = new Set([...asked, ...replicas.map((each) => each.operatorClass)]);
+    const without = [...classes].filter((each) => !replicas.some((one) => one.operatorClass === each && one.isLive));
+    const outages = await Promise.all(without.map(async (each) => [each, await readOutage(client, each)] as const));
+    return { asked, readAt: now(), replicas, leaders, outages: new Map(outages) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     return { asked, replicas: [], leaders: [], readAt: now(), unreadable: error.message };
   }
+}
+
+const outcomes = {
+  Fail: 'the API server refuses pods that webhooks select',
+  Ignore: 'pods that webhooks select start without a sidecar',
+  Hold: 'pods of workloads that webhooks select wait for their sidecar',
+} as const;
+
+/** Returns what happens to new pods while no replica answers, from the live webhooks of a class. */
+async function readOutage(client: Pick<ApiClient, 'listAll'>, operatorClass: string): Promise<string> {
+  try {
+    const { items } = await client.listAll(mutatingWebhooks, { labelSelector: ownedSelector(operatorClass) });
+    const used = new Set(podWebhooks(items).map(({ webhook }) => policyOf(webhook)));
+    const policies = (['Fail', 'Hold', 'Ignore'] as const).filter((policy) => used.has(policy));
+    if (policies.length === 0) return 'no webhook selects pods, and they start without a sidecar';
+    if (policies.join() === 'Fail') return outcomes.Fail;
+    return policies.map((policy) => `${outcomes[policy]} (failurePolicy ${policy})`).join(', ');
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    return `what happens to new pods is not known: ${messageOf(error)}`;
+  }
+}
+
+/** Returns the policy of a live webhook. With Hold, that for replaceable pods ignores failures. */
+function policyOf({ failurePolicy = 'Fail', matchConditions = [] }: MutatingWebhook): keyof typeof outcomes {
+  const isReplaceable = matchConditions.some(({ name }) => name === matchConditionNames.replaceable);
+  return isReplaceable && failurePolicy === 'Ignore' ? 'Hold' : failurePolicy;
 }
 
 function holderOf({ spec }: Lease): string {
@@ -124,20 +155,21 @@ export function isAlive({ asked, replicas, leaders, unreadable }: OperatorHealth
 }
 
 /** Formats a line per class: `2 replicas live; web-1 is the leader; status as of 2s ago`. */
-export function healthLines({ asked, replicas, leaders, readAt, unreadable }: OperatorHealth): string[] {
+export function healthLines({ asked, replicas, leaders, readAt, unreadable, outages }: OperatorHealth): string[] {
   if (unreadable !== undefined) return [`cannot determine whether an operator is running: ${unreadable}`];
   const classes = [...new Set([...asked, ...replicas.map(({ operatorClass }) => operatorClass)])].sort();
   return classes.map((operatorClass) => {
     const own = replicas.filter((each) => each.operatorClass === operatorClass);
     const leader = leaders.find((each) => each.operatorClass === operatorClass);
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
+    const outage = outages?.get(operatorClass) ?? outcomes.Fail;
     if (own.length === 0 && leader === undefined)
-      return `${prefix}no operator is running, so the API server refuses pods that webhooks select; run \`injector install\``;
-    return `${prefix}${replicaText(own)}; ${leaderText(leader, readAt)}`;
+      return `${prefix}no operator is running, so ${outage}; run \`injector install\``;
+    return `${prefix}${replicaText(own, outage)}; ${leaderText(leader, readAt)}`;
   });
 }
 
-function replicaText(replicas: readonly ProcessHealth[]): string {
+function replicaText(replicas: readonly ProcessHealth[], outage: string): string {
   const live = replicas.filter(({ isLive }) => isLive);
   const versions = [...new Set(live.flatMap(({ version }) => version ?? []))].sort();
   if (live.length > 0)
@@ -146,7 +178,7 @@ function replicaText(replicas: readonly ProcessHealth[]): string {
     .map((each) => each.last ?? '')
     .sort()
     .reverse();
-  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: the API server refuses pods that webhooks select`;
+  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: ${outage}`;
 }
 
 function leaderText(leader: ProcessHealth | undefined, now: number): string {
