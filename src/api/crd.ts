@@ -65,7 +65,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         sinceColumn,
         column('Rollout', 'status.rollout.phase', 'The phase of the rollout.'),
         column('Weight', 'status.rollout.weight', weight, integer),
-        column('Pods', 'status.injected.total', 'The number of pods that follow the tag.', integer),
+        column('Pods', 'status.injected.total', 'The current, stale and missing pods of the tag.', integer),
         column('Stale', 'status.injected.stale', 'The number of stale pods.', integer),
         ageColumn,
       ],

@@ -71,7 +71,8 @@ const ready = 'status.conditions[?(@.type=="Ready")]';
 
 export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', date);
 
-export const sinceColumn = column('Since', `${ready}.lastTransitionTime`, 'Time since Ready last changed.', date);
+const since = 'Time since the status of Ready last changed. Its reason may be newer.';
+export const sinceColumn = column('Since', `${ready}.lastTransitionTime`, since, date);
 
 /** Returns a column with the status or reason of the condition Ready. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {

@@ -94,7 +94,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const template = kind === 'Pod' || name === impossible ? {} : { template: { kind, name } };
     look({ ...subject, kind, name, ...template }, commandLine`injector check pod/${own} -n ${namespace}`, unwanted);
   });
-  for (const { namespace, workload, injectorConfig, tag, stale, missing, reasons } of usage.workloads) {
+  for (const { namespace, workload, injectorConfig, tag, stale, missing, causes } of usage.workloads) {
     if (stale + missing === 0) continue;
     const [kind = '', name = ''] = workload.split('/');
     const canRestart = isRestartable(kind) && name !== impossible;
@@ -103,7 +103,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     // Without a webhook, a restart would remove the sidecar.
     const { command = canRestart ? restart : 'recreate its pods' } =
       whyWithoutWebhook(owner, facts, surroundings) ?? {};
-    const message = `${stale} stale, ${missing} missing: ${Object.keys(reasons).join('; ')}`;
+    const message = `${stale} stale, ${missing} missing: ${causes.map((each) => each.message).join('; ')}`;
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
   }
   const { workloads, notes } = await readWorkloads(client, only, () => undefined);

@@ -93,9 +93,6 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     .filter((tag) => configOfTag(installation, tag) === config || rolloutUnderWay(tag)?.canary.injectorConfig === name)
     .map(({ metadata }) => metadata.name)
     .sort();
-  const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);
-  const names = new Set([...(isTag && revision === defaultRevision ? [] : [revision]), ...tags]);
-  const { keys } = config.spec.webhook;
   const { hash } = config.status?.config ?? {};
   const nativeSidecars = statedMode(config);
   const { notAfter } = config.status?.certificate ?? {};
@@ -107,7 +104,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     ...(hash === undefined ? {} : { hash }),
     ...(nativeSidecars === undefined ? {} : { nativeSidecars }),
     tags,
-    namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),
+    namespaces: usage.following(config),
     pods: usage.injectorConfigs.get(name) ?? noCounts,
     ...(notAfter === undefined ? {} : { certificateExpires: notAfter }),
   };

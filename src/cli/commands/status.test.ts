@@ -61,10 +61,10 @@ describe('injector status and revisions', () => {
       ['shop', '2', '1', '0'],
     ]);
     assert.deepEqual(cells(workloads), [
-      ['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', 'CURRENT', 'STALE', 'MISSING'],
+      ['NAMESPACE', 'WORKLOAD', 'NEW PODS GET', 'TAG', 'CURRENT', 'STALE', 'MISSING'],
       ['early', 'Deployment/db', '1-24', '-', '0', '1', '2'],
-      ['plain', 'Deployment/gone', '1-23', '-', '0', '1', '0'],
-      ['plain', 'Deployment/old', '1-24', '-', '0', '1', '0'],
+      ['plain', 'Deployment/gone', '-', '-', '0', '1', '0'],
+      ['plain', 'Deployment/old', '-', '-', '0', '1', '0'],
       ['shop', 'Deployment/cart', '1-25', 'prod', '1', '0', '0'],
       ['shop', 'Deployment/web', '1-25', 'prod', '1', '1', '0'],
     ]);

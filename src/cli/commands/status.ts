@@ -56,15 +56,18 @@ interface Named extends PodCounts {
 }
 
 /** The complete output of `injector status`. */
-interface StatusReport {
+export interface StatusReport {
   /** The pods by injecting InjectorConfig. A deleted InjectorConfig has no `revision`. */
   readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
   readonly tags: readonly (Named & TagStanding)[];
-  /** The namespaces that have pods. */
+  /** The namespaces that have pods, each pod once. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
   /** The workloads that ask for injection, and whose pods the API server refuses. */
   readonly refused: readonly RefusedWorkload[];
+  /** The pods that wait for their sidecar (failurePolicy Hold), by scheduling gate. */
+  readonly held: UsageReport['held'];
+  /** Each pod once: a pod that several injectors inject, in its worst state. */
   readonly total: PodCounts;
 }
 
@@ -99,6 +102,7 @@ function statusReport(
       .filter(isShown),
     workloads: usage.workloads.filter(isShown),
     refused: usage.refused,
+    held: usage.held,
     total: [...usage.namespaces.values()].reduce(sum, noCounts),
   };
 }
@@ -149,10 +153,10 @@ function tables(
     ]),
     table(['NAMESPACE', ...countColumns], namespaces, (each) => [each.name, ...counts(each)]),
     table(
-      ['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', ...countColumns],
+      ['NAMESPACE', 'WORKLOAD', 'NEW PODS GET', 'TAG', ...countColumns],
       workloads,
-      (each) => [each.namespace, each.workload, each.injectorConfig, each.tag ?? '-', ...counts(each)],
-      ({ reasons }) => Object.keys(reasons),
+      (each) => [each.namespace, each.workload, each.expected ?? '-', each.tag ?? '-', ...counts(each)],
+      ({ causes }) => causes.map(({ message }) => message),
     ),
     table(
       ['NAMESPACE', 'REFUSED', 'PODS OF'],

@@ -70,7 +70,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   );
   series(
     'injector_namespace_pods',
-    'The pods of injector_pods by namespace: the 100 namespaces with the most stale and missing pods, and (others). Reported by the leader.',
+    'Pods by namespace, each pod once, in the worst of its states in injector_pods: the 100 namespaces with the most stale and missing pods, and (others). Reported by the leader.',
     ['namespace', 'state'],
     () =>
       (readUsage()?.namespaces ?? []).flatMap(({ namespace, counts }) =>

@@ -51,11 +51,11 @@ export function hasFollowers({ namespaces, pods }: Followers): boolean {
   return namespaces.length + pods.length > 0;
 }
 
-/** Formats `2 namespaces (a,b) with 12 pods, and 1 pod by pod label (c/x)`. */
+/** Formats `2 namespaces (a,b) with 12 pods by namespace label, and 1 pod by pod label (c/x)`. */
 export function describeFollowers({ namespaces, namespacePods, pods }: Followers): string {
   const parts = [
     namespaces.length > 0 &&
-      `${plural(namespaces.length, 'namespace')} (${formatNames(namespaces)}) with ${plural(namespacePods, 'pod')}`,
+      `${plural(namespaces.length, 'namespace')} (${formatNames(namespaces)}) with ${plural(namespacePods, 'pod')} by namespace label`,
     pods.length > 0 && `${plural(pods.length, 'pod')} by pod label (${formatNames(pods)})`,
   ];
   return parts.filter((part) => part !== false).join(', and ');

@@ -37,7 +37,8 @@ describe('injector tag', () => {
       const { out, code } = await tag('set prod --revision 1-25 --overwrite --timeout 0');
       assert.equal(code, 0);
       assert.match(out, /^RevisionTag prod: moved from revision 1-24 to revision 1-25\n/);
-      const follow = /followed by 1 namespace \(shop\) with 2 pods, and 1 pod by pod label \(plain\/cart-/;
+      const follow =
+        /followed by 1 namespace \(shop\) with 2 pods by namespace label, and 1 pod by pod label \(plain\/cart-/;
       assert.match(out, follow);
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod']);
       assert.equal((specOf('prod') as { revision: string }).revision, '1-25');
@@ -305,7 +306,8 @@ describe('injector tag', () => {
 
     it('asks for confirmation if the tag has followers, and lists them', async () => {
       const { errors, questions, code } = await tag('remove prod', 'y');
-      const used = /prod is followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/;
+      const used =
+        /prod is followed by 1 namespace \(shop\) with 2 pods by namespace label, and 1 pod .*\(plain\/cart-.*start without/;
       assert.match(errors, used);
       assert.deepEqual([questions, code], [['Continue? [y/N] '], 0]);
       // The validating webhook refuses to delete a used tag without the annotation.
@@ -324,7 +326,7 @@ describe('injector tag', () => {
       cluster.addTag('default', '1-25');
       cluster.addNamespace('old', { 'istio-injection': 'enabled' });
       sees(await tag('remove default -y'), 0, {
-        errors: /1 namespace \(old\) with 0 pods: their new pods get InjectorConfig default instead/,
+        errors: /1 namespace \(old\) with 0 pods by namespace label: their new pods get InjectorConfig default instead/,
       });
     });
 

@@ -1,8 +1,8 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
+import { isOurGate, pendingPod } from '../../holding/pending-pod.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
 import {
@@ -14,7 +14,9 @@ import {
   type PodCounts,
   type PodJudgement,
   type PodState,
+  worstState,
 } from '../../operator/usage/judge-pod.ts';
+import { namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
@@ -23,7 +25,7 @@ import { readConfigurations } from '../check/read-cluster-facts.ts';
 import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { pods as podKind } from '../../operator/cluster-view.ts';
 import { plural } from '../report/write-report.ts';
-import { configOfTag, forEachItem, type Installation, readInstallation } from './installation.ts';
+import { configOfRevision, configOfTag, forEachItem, type Installation, readInstallation } from './installation.ts';
 
 /** The pods of one workload and one InjectorConfig. */
 export interface WorkloadUsage extends Readonly<PodCounts> {
@@ -33,8 +35,28 @@ export interface WorkloadUsage extends Readonly<PodCounts> {
   /** The InjectorConfig that new pods would get, else the InjectorConfig that injected the pods. */
   readonly injectorConfig: string;
   readonly tag?: string;
-  /** Why pods are not current, and the number of pods for each reason. */
+  /** The InjectorConfig that new pods get; absent if they get none of this family. */
+  readonly expected?: string;
+  /** Why pods are not current. */
+  readonly causes: readonly UsageCause[];
+  /** The number of pods by the messages of `causes`, as earlier releases print it. */
   readonly reasons: Readonly<Record<string, number>>;
+}
+
+/** Why some pods of a workload are not current. */
+interface UsageCause {
+  /** An identifier such as `OtherConfiguration`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly pods: number;
+}
+
+/** Pods that wait for their sidecar (failurePolicy Hold). */
+interface HeldPods {
+  readonly gate: string;
+  readonly pods: number;
+  /** The creation time of the first pod, RFC 3339. */
+  readonly since: string;
 }
 
 /** The pods of the cluster compared with new pods. */
@@ -43,7 +65,11 @@ export interface UsageReport {
   readonly injectorConfigs: ReadonlyMap<string, Readonly<PodCounts>>;
   /** The pods by the tag that they follow. */
   readonly tags: ReadonlyMap<string, Readonly<PodCounts>>;
+  /** The pods by namespace, each pod once: a pod of several families in its worst state. */
   readonly namespaces: ReadonlyMap<string, Readonly<PodCounts>>;
+  /** The sorted namespaces whose labels select an object, as `status.namespaces` has them. */
+  readonly following: (owner: InjectorConfig | RevisionTag) => string[];
+  readonly held: readonly HeldPods[];
   /** The workloads, sorted by namespace and name. */
   readonly workloads: readonly WorkloadUsage[];
 }
@@ -86,7 +112,11 @@ export async function readUsage(
   const injectorAt = ({ injectorConfig, hash = '' }: SelectingWebhook) =>
     injectorOf({ injectorConfig, hash, namespace: undefined });
   const notes: string[] = [];
-  const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
+  // As `TagTargets.claims` of the operator: a tag without a live webhook gets that of its spec.
+  const targetOf = (tag: RevisionTag): InjectorConfig | undefined =>
+    [configOfRevision(installation, tag.spec.revision, tag), configOfTag(installation, tag)].find(
+      (config) => config !== undefined && config.metadata.deletionTimestamp === undefined,
+    );
   const reader = new SelectingWebhookReader(ownNamespace);
   // The reader adds the desired webhook of each owner that has no live webhook.
   const selectingWebhooks = [...reader.read(configurations, { configs, tags, targetOf }).values()];
@@ -107,32 +137,41 @@ export async function readUsage(
     },
   );
   const labelsOf = ({ metadata: { namespace: own = '' } }: KubernetesObject): Labels => namespaces.get(own) ?? {};
-  const held = new Map<string, { pods: number; since: string }>();
+  const byGate = new Map<string, HeldPods>();
   await forEachItem(client, podKind, { namespace }, (pod) => {
-    countHeld(held, pod);
     const judgements = tally.add(pod, labelsOf(pod));
-    if (judgements !== undefined) visit?.(pod, judgements);
+    if (judgements === undefined) return;
+    countHeld(byGate, pod);
+    visit?.(pod, judgements);
   });
-  for (const [gate, { pods, since }] of held) {
+  const held = [...byGate.values()];
+  for (const { gate, pods, since } of held) {
     const wait = `${plural(pods, 'pod')} with scheduling gate ${gate}, the first since ${since}`;
     notes.push(`${wait}: held until the webhook works (failurePolicy Hold); \`injector release\` lets them start`);
   }
   const isInjected = (pod: KubernetesObject): boolean =>
     tally.judge(pod, labelsOf(pod))?.judgements.some(({ state }) => state === 'missing' || state === 'undecided') ===
     true;
-  return { ...tally.report(), isInjected, notes };
+  const following = ({ kind, metadata }: InjectorConfig | RevisionTag): string[] => {
+    const selects = (labels: Labels) => (webhook: SelectingWebhook) =>
+      namedBy(webhook).includes(usageKey(kind, metadata.name)) &&
+      webhook.selectors.some((each) => each.isByNamespace && each.namespace(labels));
+    return [...namespaces].flatMap(([name, labels]) => (selectingWebhooks.some(selects(labels)) ? [name] : [])).sort();
+  };
+  return { ...tally.report(), following, held, isInjected, notes };
 }
 
-/** Counts a pod that failurePolicy Hold holds. */
-function countHeld(held: Map<string, { pods: number; since: string }>, pod: KubernetesObject): void {
-  const gate = gateIn(pod);
-  if (gate === undefined) return;
+/** Counts a pod that failurePolicy Hold holds, as the operator does. */
+function countHeld(byGate: Map<string, HeldPods>, pod: KubernetesObject): void {
   const { creationTimestamp = '' } = pod.metadata;
-  const { pods, since } = held.get(gate) ?? { pods: 0, since: creationTimestamp };
-  held.set(gate, { pods: pods + 1, since: creationTimestamp < since ? creationTimestamp : since });
+  for (const gate of pendingPod(pod).held?.gates.filter(isOurGate) ?? []) {
+    const { pods, since } = byGate.get(gate) ?? { pods: 0, since: creationTimestamp };
+    byGate.set(gate, { gate, pods: pods + 1, since: creationTimestamp < since ? creationTimestamp : since });
+  }
 }
 
-type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & PodCounts & { reasons: Record<string, number> };
+type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'causes' | 'reasons'> &
+  PodCounts & { readonly causes: Map<string, UsageCause> };
 
 export const noCounts: Readonly<PodCounts> = { current: 0, stale: 0, missing: 0 };
 
@@ -167,34 +206,42 @@ function createUsageTally(
       const { state } = judgement;
       if (state !== 'none' && state !== 'undecided') count(traits, createdAt, judgement, state);
     }
+    const worst = worstState(judgements);
+    if (worst !== undefined) tallyOf(namespaces, traits.namespace)[worst] += 1;
     return judgements;
   }
 
-  function report(): UsageReport {
+  function report(): Omit<UsageReport, 'following' | 'held'> {
     const sorted = [...workloads].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tally]) => tally);
-    return { injectorConfigs, tags, namespaces, workloads: sorted };
+    const described = sorted.map(({ causes, ...tally }): WorkloadUsage => {
+      const reasons = Object.fromEntries([...causes.values()].map(({ message, pods }) => [message, pods]));
+      return { ...tally, causes: [...causes.values()], reasons };
+    });
+    return { injectorConfigs, tags, namespaces, workloads: described };
   }
 
   function count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
     const { injectorConfig, selectedBy } = judgement;
     tallyOf(injectorConfigs, injectorConfig)[state] += 1;
     if (selectedBy?.tag !== undefined) tallyOf(tags, selectedBy.tag)[state] += 1;
-    tallyOf(namespaces, pod.namespace)[state] += 1;
-    const workload = workloadOf(pod, selectedBy?.injectorConfig ?? injectorConfig, selectedBy?.tag);
+    const workload = workloadOf(pod, injectorConfig, selectedBy);
     workload[state] += 1;
     if (state === 'current') return;
     const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, selectedBy) } : judgement;
-    const reason = describeJudgement(why);
-    workload.reasons[reason] = (workload.reasons[reason] ?? 0) + 1;
+    const message = describeJudgement(why);
+    const { pods } = workload.causes.get(message) ?? { pods: 0 };
+    workload.causes.set(message, { reason: why.reason, message, pods: pods + 1 });
   }
 
-  function workloadOf({ namespace, workload }: PodTraits, injectorConfig: string, tag?: string): WorkloadTally {
+  function workloadOf({ namespace, workload }: PodTraits, injector: string, by?: SelectingWebhook): WorkloadTally {
     const named = `${workload.kind}/${workload.name}`;
-    const key = [namespace, named, injectorConfig, tag ?? ''].join(' ');
+    const { injectorConfig = injector, hash, tag } = by ?? {};
+    const key = [namespace, named, injectorConfig, tag ?? '', hash ?? ''].join(' ');
     const known = workloads.get(key);
     if (known !== undefined) return known;
-    const identity = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
-    const added = { ...identity, ...noCounts, reasons: {} };
+    const expected = hash === undefined ? {} : { expected: injectorConfig };
+    const identity = { namespace, workload: named, injectorConfig, ...expected, ...(tag === undefined ? {} : { tag }) };
+    const added = { ...identity, ...noCounts, causes: new Map<string, UsageCause>() };
     workloads.set(key, added);
     return added;
   }

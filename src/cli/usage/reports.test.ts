@@ -16,6 +16,8 @@ const usage: UsageReport = {
   tags: new Map([['prod', counts]]),
   namespaces: new Map(),
   workloads: [],
+  held: [],
+  following: ({ metadata }) => (metadata.name === '1-24' ? ['shop', 'z'] : []),
 };
 const condition = (status: 'True' | 'False') => {
   return { type: 'Ready', status, reason: 'Serving', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
@@ -117,13 +119,13 @@ describe('revisionReports', () => {
 describe('tagReports', () => {
   it('lists tags by name, including tags without a target and tags that have not moved yet', () => {
     assert.deepEqual(tagReports(installation, usage), [
-      { tag: 'lost', revision: '1-99', namespaces: ['lost'], pods: none, ...unseen },
+      { tag: 'lost', revision: '1-99', namespaces: [], pods: none, ...unseen },
       {
         tag: 'prod',
         revision: '1-24',
         stableRevision: '1-23',
         injectorConfig: '1-24',
-        namespaces: ['z'],
+        namespaces: [],
         pods: counts,
         ...unseen,
       },

@@ -2,7 +2,7 @@ import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revisio
 import { plural } from '../report/write-report.ts';
 import { restartsOf } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
-import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
+import { configOfTag, type Installation } from './installation.ts';
 import { type Readiness, readinessOf, staleSince } from './operator-health.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { noCounts, type UsageReport } from './read-usage.ts';
@@ -42,7 +42,7 @@ function tagReport(tag: RevisionTag, installation: Installation, usage: UsageRep
     tag: name,
     ...standingOf(tag),
     ...(injectorConfig === undefined ? {} : { injectorConfig }),
-    namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
+    namespaces: usage.following(tag),
     pods: usage.tags.get(name) ?? noCounts,
     ...readinessOf(tag, staleSince(installation.health, tag.spec.operatorClass)),
   };

@@ -30,6 +30,12 @@ export function stateOf({ state }: PodJudgement): PodState | undefined {
   return state === 'none' || state === 'undecided' ? undefined : state;
 }
 
+/** Returns the state that counts where a pod of several families counts once: the worst one. */
+export function worstState(judgements: readonly PodJudgement[]): PodState | undefined {
+  const states = new Set(judgements.map(stateOf));
+  return (['missing', 'stale', 'current'] as const).find((state) => states.has(state));
+}
+
 /** The inputs of a judgement. */
 export interface JudgementSources {
   /** Returns undefined if there is no such InjectorConfig; {@link foreign} for another class. */

@@ -12,6 +12,7 @@ import {
   type PodJudgement,
   type PodState,
   stateOf,
+  worstState,
 } from './judge-pod.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -30,6 +31,8 @@ interface NamespaceUsage {
   matching: readonly WebhookPair[];
   /** The nonzero counts by InjectorConfig and tag. Metrics need them without a scan of all pods. */
   readonly totals: Map<string, PodTotals & { readonly counts: PodCounts }>;
+  /** Each pod once, in its worst state. */
+  readonly counts: PodCounts;
 }
 
 /** The rules of a configuration; undefined after they were requested. */
@@ -98,9 +101,9 @@ export class PodUsage {
     return this.#judging;
   }
 
-  /** Returns the nonzero counts of each namespace. */
-  totals(): [namespace: string, totals: Iterable<PodTotals>][] {
-    return [...this.#namespaces].map(([name, { totals }]) => [name, totals.values()]);
+  /** Returns the counts of each namespace: the nonzero ones by subject, and each pod once. */
+  totals(): [namespace: string, totals: Iterable<PodTotals>, counts: Readonly<PodCounts>][] {
+    return [...this.#namespaces].map(([name, { totals, counts }]) => [name, totals.values(), counts]);
   }
 
   /** Returns the groups of pods that use an InjectorConfig or tag. */
@@ -270,7 +273,9 @@ export class PodUsage {
   }
 
   #count(group: PodGroup, pods: number): void {
-    const { totals } = this.#namespace(group.traits.namespace);
+    const { totals, counts } = this.#namespace(group.traits.namespace);
+    const worst = worstState(group.judgements);
+    if (worst !== undefined) counts[worst] += pods;
     for (const judgement of group.judgements) {
       const state = stateOf(judgement);
       if (state === undefined || pods === 0) continue;
@@ -291,7 +296,13 @@ export class PodUsage {
   #namespace(name: string): NamespaceUsage {
     const known = this.#namespaces.get(name);
     if (known !== undefined) return known;
-    const namespace = { labels: undefined, groups: new Set<PodGroup>(), matching: [], totals: new Map() };
+    const namespace = {
+      labels: undefined,
+      groups: new Set<PodGroup>(),
+      matching: [],
+      totals: new Map(),
+      counts: noPods(),
+    };
     this.#namespaces.set(name, namespace);
     return namespace;
   }
@@ -361,7 +372,7 @@ function isNaming({ selectors }: WebhookPair): boolean {
 }
 
 /** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */
-function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
+export function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
   const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
   const subjects = [...configs].map((name) => usageKey('InjectorConfig', name));
   return tag === undefined ? subjects : [...subjects, usageKey('RevisionTag', tag)];

@@ -16,28 +16,26 @@ export const otherNamespaces = '(others)';
 /**
  * Returns a bounded number of figures: for existing InjectorConfigs, tags, and the namespaces with
  * the most stale and missing pods.
- * @param usage the counts of each namespace
+ * @param usage the counts of each namespace, by subject, and each pod once
  * @param exists whether an InjectorConfig exists
  */
 export function usageFigures(
-  usage: Iterable<readonly [namespace: string, totals: Iterable<PodTotals>]>,
+  usage: Iterable<readonly [namespace: string, totals: Iterable<PodTotals>, counts: Readonly<PodCounts>]>,
   exists: (injectorConfig: string) => boolean,
 ): UsageFigures {
   const pods = new Map<string, PodTotals & { readonly counts: PodCounts }>();
-  const all: [namespace: string, counts: PodCounts][] = [];
-  for (const [namespace, totals] of usage) {
-    const here = noPods();
+  const all: [namespace: string, counts: Readonly<PodCounts>][] = [];
+  for (const [namespace, totals, here] of usage) {
     for (const { injectorConfig, tag, counts } of totals) {
       const shown = exists(injectorConfig) ? injectorConfig : '';
       const key = `${shown} ${tag}`;
       const sum = pods.get(key) ?? { injectorConfig: shown, tag, counts: noPods() };
       addTo(sum.counts, counts);
       pods.set(key, sum);
-      addTo(here, counts);
     }
-    if (here.current + here.stale + here.missing > 0) all.push([namespace, here]);
+    if (here.current + here.stale + here.missing > 0) all.push([namespace, { ...here }]);
   }
-  const toDo = ({ stale, missing }: PodCounts): number => stale + missing;
+  const toDo = ({ stale, missing }: Readonly<PodCounts>): number => stale + missing;
   const namespaces = all.sort(
     ([one, counts], [other, others]) =>
       toDo(others) - toDo(counts) || others.current - counts.current || (one < other ? -1 : 1),
