@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Random } from '../../scripts/template-recorder/random.ts';
 import type { CheckReport } from '../../src/cli/check/check-report.ts';
 import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, runInjector, type CommandResult } from '../harness/injector-command.ts';
-import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
@@ -235,6 +236,22 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   other.spec.injection['injectedAnnotations'] = { 'example.com/edited': 'yes' };
   await applyUntilReady(client, other);
   await context.check('check pod/NAME reports a Stale pod after an edit', async () => (await state()) === 'Stale');
+  const read = async (...argv: string[]): Promise<unknown> =>
+    JSON.parse((await runInjector([...argv, '-o', 'json', ...clusterFlags(cluster)])).out);
+  await context.check(
+    'status, revisions and the status of an InjectorConfig have the same numbers of pods',
+    async () => {
+      type Counts = { name: string; current: number; stale: number; missing: number; pods: object };
+      const { injectorConfigs: rows, total } = (await read('status')) as { injectorConfigs: Counts[]; total: Counts };
+      const byName = ({ name }: Counts): boolean => name === 'default';
+      const { current, stale, missing } = rows.find(byName) ?? total;
+      const { injected } = ((await client.get(injectorConfigs, 'default')).status ?? {}) as { injected?: object };
+      const counted = { current, stale, missing };
+      const isSame = isDeepStrictEqual({ ...counted, total: current + stale + missing }, { ...injected });
+      const revision = ((await read('revisions')) as Counts[]).find(byName);
+      return isSame && isDeepStrictEqual(revision?.pods, counted) && stale > 0 && missing > 0;
+    },
+  );
   await context.check('check namespace/NAME reports all three workloads and pods', async () => {
     const result = await check(`namespace/${namespace}`, '-o', 'json');
     return result.code === 0 && reportsOf(result).length === 3;

@@ -53,6 +53,18 @@ describe('explainCreation', () => {
     });
   }
 
+  it('names the webhook of the family whose label is set, not the closest of another', () => {
+    const other = { namespaceSelector: { matchLabels: { logs: 'on' } } };
+    const meant = {
+      namespaceSelector: { matchLabels: { 'istio.io/rev': 'a' } },
+      objectSelector: { matchLabels: { x: 'y' } },
+    };
+    const both = [ourWebhook('logs', 'logs', other), ourWebhook('rev', 'a', meant)];
+    const cluster = surroundings([configuration('c', both)], {});
+    assert.match(explainCreation(creation({}, { 'istio.io/rev': 'b' }), cluster).message, /closest is c\/rev\./);
+    assert.match(explainCreation(creation(), cluster).message, /closest is c\/logs\./);
+  });
+
   it('returns the injecting configurations and all steps', () => {
     const { injectedBy, webhooks, pod } = explainCreation(creation({}, enabled), plain);
     assert.deepEqual(injectedBy, ['default.00000000']);

@@ -90,9 +90,9 @@ export function explainCreation(creation: PodCreation, surroundings: Explanation
   }
   const found = { injectedBy: [...new Set(injectedBy)], webhooks: findings, reinvoked, pod };
   const refusal = injectedBy.length === 0 ? undefined : refusalOf(creation.pod, pod);
-  if (refusal === undefined) return { ...summary(findings), ...found };
+  if (refusal === undefined) return { ...summary(findings, creation), ...found };
   const isCertain = findings.every(({ outcome }) => outcome !== 'Called' && outcome !== 'Unknown');
-  if (!isCertain) return { ...summary(findings), ...found, doubt: refusal };
+  if (!isCertain) return { ...summary(findings, creation), ...found, doubt: refusal };
   const invalid = { outcome: 'Refused', reason: 'InvalidPod', message: refusal } as const;
   return { ...found, ...invalid, injectedBy: [], pod: creation.pod };
 }
@@ -181,7 +181,10 @@ export function withEntries(pod: JsonObject, entries: readonly string[]): JsonOb
 }
 
 /** Summarizes findings: an unknown result, an injection, or the step closest to an injection. */
-function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'outcome' | 'reason' | 'message'> {
+function summary(
+  findings: readonly WebhookFinding[],
+  creation: PodCreation,
+): Pick<CreationFinding, 'outcome' | 'reason' | 'message'> {
   const ours = findings.filter(({ target }) => target !== undefined);
   const injected = ours.filter(({ outcome }) => outcome === 'Injected');
   const unknown = findings.find(({ outcome, target, failurePolicy }) => {
@@ -197,11 +200,12 @@ function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'ou
   const conditional = ours.find(({ outcome, reason }) => outcome === 'NotCalled' && reason !== 'NotSelected');
   const found = skipped ?? conditional;
   if (found !== undefined) return { outcome: 'NotInjected', reason: found.reason, message: found.message };
-  return { outcome: 'NotInjected', ...notSelected(ours) };
+  return { outcome: 'NotInjected', ...notSelected(ours, creation) };
 }
 
-function notSelected(ours: readonly WebhookFinding[]): { reason: string; message: string } {
-  const [nearest] = [...ours].sort((one, other) => distance(one) - distance(other));
+function notSelected(ours: readonly WebhookFinding[], { pod, namespace }: PodCreation) {
+  const byDistance = [...ours].sort((one, other) => distance(one) - distance(other));
+  const [nearest] = byDistance;
   if (nearest === undefined) return { reason: 'NoWebhook', message: 'no InjectorConfig has a published webhook' };
   const { unmet } = nearest;
   if (unmet.namespace.some(({ key }) => key === namespaceNameLabel))
@@ -211,8 +215,13 @@ function notSelected(ours: readonly WebhookFinding[]): { reason: string; message
     const label = nearest.message.replace(/^the pod's /, '');
     return { reason: 'OptedOutByLabel', message: `the pod opts out: its ${label}` };
   }
-  const where = `${nearest.configuration}/${nearest.webhook}`;
-  return { reason: 'NotSelected', message: `no webhook selects the pod; the closest is ${where}: ${nearest.message}` };
+  // A label with another value names the family that the author means.
+  const labels = { ...objectAt(pod, ['metadata', 'labels']), ...namespace.labels };
+  const isMeant = (each: WebhookFinding): boolean =>
+    [...each.unmet.namespace, ...each.unmet.pod].some(({ key, operator }) => operator === 'In' && key in labels);
+  const { configuration, webhook, message } = byDistance.find(isMeant) ?? nearest;
+  const where = `${configuration}/${webhook}`;
+  return { reason: 'NotSelected', message: `no webhook selects the pod; the closest is ${where}: ${message}` };
 }
 
 /** Counts unmet requirements. Requirements on the namespace count twice. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
-import { labelMistakes, type LabelFamily } from './label-mistakes.ts';
+import { countingLabels, labelMistakes, type LabelFamily, misplacedLabels } from './label-mistakes.ts';
 
 const istio: LabelFamily = { keys: istioKeys, names: ['1-24', '1-25', 'prod'] };
 const logs = { injection: 'logs.example.com/inject', revision: 'logs.example.com/rev', inject: 'logs.example.com/pod' };
@@ -68,6 +68,50 @@ describe('labelMistakes', () => {
     assert.deepEqual(labelMistakes({ [logs.injection]: 'enabled', 'istio.io/rev': 'prod' }, families), []);
     const [mistake] = labelMistakes({ [logs.revision]: 'v2' }, families);
     assert.match(mistake?.message ?? '', /no revision or tag v2; existing names: default$/);
+  });
+
+  const on = { 'sidecar.istio.io/inject': 'true' };
+  const off = { 'sidecar.istio.io/inject': 'false' };
+  const deployment = (labels: Record<string, string>) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { labels },
+  });
+  const misplaced: [where: string, pod: object, namespace: object, owner: Record<string, string>, found: string][] = [
+    ['a label of a Deployment', {}, {}, on, 'the label of the Deployment sidecar.istio.io/inject=true'],
+    ['a label of a Deployment that its template has', { labels: on }, {}, on, ''],
+    ['an opt-out of a Deployment', {}, {}, off, ''],
+    ['an annotation of a pod', { annotations: on }, {}, {}, "the pod's annotation sidecar.istio.io/inject=true"],
+    [
+      'an annotation of a namespace',
+      {},
+      { 'istio-injection': 'enabled' },
+      {},
+      "the namespace's annotation istio-injection=enabled",
+    ],
+  ];
+  for (const [where, metadata, annotations, owner, found] of misplaced) {
+    it(`finds ${found === '' ? 'no mistake in' : ''} ${where}`, () => {
+      const creation = {
+        pod: { metadata } as never,
+        namespace: { name: 'shop', labels: {}, annotations: annotations as never },
+      };
+      const [mistake] = misplacedLabels(creation, [istio], deployment(owner));
+      assert.equal(mistake?.message.split(' has no effect: make it a label of the ')[0] ?? '', found);
+      const optsOut = misplacedLabels(creation, [istio], deployment(owner), true).length > 0;
+      assert.equal(optsOut, owner === off);
+    });
+  }
+
+  it('says which of several labels counts, and which labels must be annotations', () => {
+    const notes = (labels: Record<string, string>, podLabels: Record<string, string>): string[] =>
+      countingLabels({ pod: { metadata: { labels: podLabels } }, namespace: { name: 'shop', labels } }, [istio, istio]);
+    const both = { 'istio-injection': 'enabled', 'istio.io/rev': 'prod' };
+    assert.deepEqual(notes({ 'istio.io/rev': 'prod' }, on), []);
+    assert.deepEqual(notes(both, { 'istio.io/rev': '1-25', 'sidecar.istio.io/proxyCPU': '1' }), [
+      "the namespace's label istio-injection=enabled counts, not its label istio.io/rev=prod and the pod's label istio.io/rev=1-25",
+      "the pod's label sidecar.istio.io/proxyCPU has no effect: make it an annotation",
+    ]);
   });
 
   it('accepts an existing revision next to any other labels', () => {

@@ -1,10 +1,15 @@
 import { type InjectorConfig, revisionOf } from '../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import type { Labels } from '../selection/label-selector.ts';
 import type { Change } from './advice.ts';
+import { validatedAnnotations } from '../inject/annotations/validate-annotations.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
 import { edits } from '../template/edits.ts';
 import { namesThere, nearestName } from './nearest-name.ts';
+import type { PodCreation } from './pod-creation.ts';
 
 /** The label keys of a family, with its revisions and tags. */
 export interface LabelFamily {
@@ -20,6 +25,11 @@ export interface LabelMistake {
   readonly message: string;
   /** The probable correction; empty if unknown. */
   readonly changes: Change[];
+}
+
+/** A label of an object that no injector reads, or an annotation that must be a label. */
+interface MisplacedLabel extends Omit<LabelMistake, 'reason'> {
+  readonly reason: 'MisplacedLabel';
 }
 
 /** Returns the label families. A tag with an unknown revision belongs to every family. */
@@ -95,6 +105,57 @@ export function labelMistakes(
     add(label, 'NearMissName', what, meant, isRevision ? value : switched(value));
   }
   return [...byLabel.values()];
+}
+
+/** Returns the labels or annotations in the metadata of an object, without other values. */
+export function textsAt(object: JsonObject, part: 'labels' | 'annotations'): Labels {
+  const entries = Object.entries(objectAt(object, ['metadata', part]));
+  return Object.fromEntries(entries.filter((each): each is [string, string] => typeof each[1] === 'string'));
+}
+
+/**
+ * Finds labels of a workload that belong into its pod template, and annotations instead of labels.
+ * @param workload the object that contains the pod template, if any
+ * @param isOptOut whether to find those that switch injection off, instead of those that ask for it
+ */
+export function misplacedLabels(
+  { pod, namespace }: PodCreation,
+  families: readonly LabelFamily[],
+  workload?: KubernetesObject,
+  isOptOut = false,
+): MisplacedLabel[] {
+  const read = { Pod: textsAt(pod, 'labels'), Namespace: namespace.labels };
+  const find = (of: Change['of'], keys: readonly string[], what: string, texts: Labels = {}): MisplacedLabel[] =>
+    keys.flatMap((key) => {
+      const value = texts[key];
+      if (value === undefined || key in read[of] || (value === switches[of].off) !== isOptOut) return [];
+      const where = of === 'Pod' ? 'label of the pod, in its template' : 'label of the namespace';
+      const changes: Change[] = [{ of, field: 'label', key, value }];
+      return [
+        { reason: 'MisplacedLabel', message: `${what} ${key}=${value} has no effect: make it a ${where}`, changes },
+      ];
+    });
+  return families.flatMap(({ keys: { injection, revision, inject } }) => [
+    ...find('Pod', [inject, revision], `the label of the ${workload?.kind ?? ''}`, workload?.metadata.labels),
+    ...find('Pod', [inject, revision], "the pod's annotation", textsAt(pod, 'annotations')),
+    ...find('Namespace', [injection, revision], "the namespace's annotation", namespace.annotations),
+  ]);
+}
+
+/** Says which label counts if several name a revision, and which labels must be annotations. */
+export function countingLabels({ pod, namespace }: PodCreation, families: readonly LabelFamily[]): string[] {
+  const ofPod = textsAt(pod, 'labels');
+  const notes = families.flatMap(({ keys: { injection, revision } }) => {
+    const [counting, ...others] = [injection, revision].filter((key) => key in namespace.labels);
+    const ignored = [
+      ...others.map((key) => `its label ${key}=${namespace.labels[key] ?? ''}`),
+      ...(revision in ofPod ? [`the pod's label ${revision}=${ofPod[revision] ?? ''}`] : []),
+    ];
+    if (counting === undefined || ignored.length === 0) return [];
+    return `the namespace's label ${counting}=${namespace.labels[counting] ?? ''} counts, not ${ignored.join(' and ')}`;
+  });
+  const settings = validatedAnnotations.filter((key) => key in ofPod);
+  return [...new Set(notes), ...settings.map((key) => `the pod's label ${key} has no effect: make it an annotation`)];
 }
 
 /** Reports whether labels differ in at most two letters, or one is a prefix of the other. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { explainCreation } from './explain-creation.ts';
+import { type CreationFinding, explainCreation } from './explain-creation.ts';
 import { compareStoredPod } from './stored-pod.ts';
 import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
 
@@ -26,13 +26,7 @@ const table: [what: string, pod: KubernetesObject, now: typeof injected, state: 
   ['a pod that would no longer be injected', stored('default.00000000'), plain, 'Leftover', /would not be now/],
   ['an older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before webhook configuration a/],
   ['a younger pod', stored(undefined), injected, 'Missing', /changed since/],
-  [
-    'a held pod',
-    held,
-    injected,
-    'Missing',
-    /^it is not injected: scheduling gate hold\.sidecar-injector\.io\/a holds it/,
-  ],
+  ['a held pod', held, injected, 'Missing', /^it is not injected, because it is held$/],
   ['an invalid annotation', stored('rubbish,default'), plain, 'Plain', /not injected/],
 ];
 
@@ -42,6 +36,18 @@ describe('compareStoredPod', () => {
       const found = compareStoredPod(pod, now, cluster.webhooks);
       assert.equal(found.state, state);
       assert.match(found.message, mention);
+    });
+  }
+
+  const ends: [outcome: CreationFinding['outcome'], end: RegExp][] = [
+    ['Injected', /^held since 2026-01-03T00:00:00Z by scheduling gate hold\.sidecar-injector\.io\/a: .*replaces it/],
+    ['NotInjected', /lets it start without a sidecar, because none is due; `injector release --all` lets/],
+    ['Refused', /as soon as a new pod is accepted/],
+    ['Unknown', /as soon as injection works/],
+  ];
+  for (const [outcome, end] of ends) {
+    it(`says what ends the hold of a pod whose creation is ${outcome}`, () => {
+      assert.match(compareStoredPod(held, { ...injected, outcome }, cluster.webhooks).held?.message ?? '', end);
     });
   }
 

@@ -14,6 +14,8 @@ export interface StoredPodFinding {
   readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Unknown' | 'Refused';
   readonly injectedBy: readonly string[];
   readonly message: string;
+  /** Set while the pod waits for its sidecar (failurePolicy Hold). */
+  readonly held?: { readonly gate: string; readonly since: string; readonly message: string };
 }
 
 const entryPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[0-9a-f]{8}$/;
@@ -36,8 +38,9 @@ export function compareStoredPod(
 ): StoredPodFinding {
   const injectedBy = injectedByOf(stored);
   const has = injectedBy.length === 0 ? 'it is not injected' : `it was injected by ${injectedBy.join(', ')}`;
+  const held = heldBy(stored, recreated);
   const found = (state: StoredPodFinding['state'], what: string): StoredPodFinding => {
-    return { state, injectedBy, message: `${has}${what}` };
+    return { state, injectedBy, message: `${has}${what}`, ...(held && { held }) };
   };
   if (recreated.outcome === 'Refused') return found('Refused', '; recreating it would be refused');
   if (recreated.outcome === 'Unknown') return found('Unknown', '; the result of recreating it is unknown');
@@ -45,17 +48,29 @@ export function compareStoredPod(
   const expected = [...recreated.injectedBy].sort();
   if (injectedBy.length === 0) {
     if (expected.length === 0) return found('Plain', ', and would not be now');
-    const gate = gateIn(stored);
-    if (gate !== undefined)
-      return found(
-        'Missing',
-        `: scheduling gate ${gate} holds it, because the webhook could not be called when it was created (failurePolicy Hold); the operator replaces it as soon as injection works`,
-      );
+    if (held !== undefined) return found('Missing', ', because it is held');
     return found('Missing', `: ${whyMissing(stored, recreated, webhooks, namespace)}; ${remedy}`);
   }
   if (expected.length === 0) return found('Leftover', `, and would not be now; ${remedy}`);
   if (expected.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
   return found('Stale', `; now it would be injected by ${expected.join(', ')}; ${remedy}`);
+}
+
+const ends = {
+  Injected: 'the operator replaces it as soon as injection works',
+  NotInjected: 'the operator lets it start without a sidecar, because none is due',
+  Refused: 'the operator replaces it as soon as a new pod is accepted',
+  Unknown: 'the operator replaces it as soon as injection works',
+};
+
+/** Returns by what a pod is held, since when, and what ends it. */
+function heldBy(pod: KubernetesObject, { outcome }: CreationFinding): StoredPodFinding['held'] {
+  const gate = gateIn(pod);
+  const { creationTimestamp: since = '', deletionTimestamp } = pod.metadata;
+  if (gate === undefined || deletionTimestamp !== undefined) return undefined;
+  const cause = 'the webhook could not be called when it was created (failurePolicy Hold)';
+  const end = `${ends[outcome]}; \`injector release --all\` lets held pods start without a sidecar`;
+  return { gate, since, message: `held since ${since} by scheduling gate ${gate}: ${cause}; ${end}` };
 }
 
 /** Returns our scheduling gate of a pod, if it has one. */

@@ -1,5 +1,6 @@
 import { commandLine, inSequence } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { type Advice, adviseOn, type Change } from '../../explain/advice.ts';
 import {
@@ -9,12 +10,20 @@ import {
   type ExplanationInputs,
   type WebhookFinding,
 } from '../../explain/explain-creation.ts';
-import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
+import {
+  countingLabels,
+  labelFamilies,
+  labelMistakes,
+  misplacedLabels,
+  textsAt,
+} from '../../explain/label-mistakes.ts';
 import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
+import type { PodWebhook } from '../../explain/pod-webhook.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
-import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { claimOfConfig } from '../../selection/pod-claims.ts';
+import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfRevision, configOfTag, namedByPod } from '../usage/installation.ts';
 import { readinessOf, staleSince } from '../usage/operator-health.ts';
 import { creationOf, type Facts } from './facts.ts';
@@ -44,6 +53,8 @@ export interface CheckReport {
   readonly webhooks: readonly WebhookFinding[];
   /** The webhooks that the API server calls a second time. */
   readonly reinvoked: readonly string[];
+  /** For each called webhook of a tag in a rollout: the part that the workload is in, and why. */
+  readonly rollouts: readonly { tag: string; part: 'stable' | 'canary'; message: string }[];
   /** The state of an existing pod. */
   readonly existing?: StoredPodFinding;
   /** With --dry-run: the API server's answer, and whether the explanation predicted it. */
@@ -66,8 +77,9 @@ export function checkSubject(
   const creation = creationOf(subject, facts.namespaces, creator);
   const finding = explainCreation(creation, surroundings);
   const { outcome, reason, message, injectedBy, webhooks, reinvoked, doubt } = finding;
+  const families = labelFamilies(facts.injectorConfigs, facts.revisionTags);
   const foreseen = dryRun?.result === outcome && [...dryRun.injectedBy].sort().join() === [...injectedBy].sort().join();
-  const [cause, ...others] = causesOf(creation, finding, facts, surroundings);
+  const [cause, ...others] = causesOf(creation, finding, facts, surroundings, subject.workload);
   const answer =
     dryRun === undefined || foreseen
       ? { result: outcome, reason: cause?.reason ?? reason, message: cause?.message ?? message, injectedBy }
@@ -85,6 +97,7 @@ export function checkSubject(
     ...(command === undefined ? {} : { command }),
     webhooks,
     reinvoked,
+    rollouts: rolloutsOf(creation, finding, facts, surroundings),
     ...(stored && {
       existing: compareStoredPod(stored, finding, surroundings.webhooks, facts.namespaces.get(namespace)),
     }),
@@ -92,6 +105,10 @@ export function checkSubject(
     advice,
     notes: [
       ...others.map((other) => other.message),
+      ...(outcome === 'Injected' ? misplacedLabels(creation, families, subject.workload, true) : []).map(
+        (each) => each.message,
+      ),
+      ...countingLabels(creation, families),
       ...(doubt === undefined ? [] : [`${doubt}; another product's webhook may correct it`]),
       ...subject.notes,
       ...facts.notes,
@@ -99,6 +116,36 @@ export function checkSubject(
       ...(outcome === 'Unknown' && dryRun === undefined ? ['use --dry-run to ask the API server'] : []),
     ],
   };
+}
+
+/** Returns the part of each rollout that the workload of a pod is in. */
+function rolloutsOf(
+  { pod, namespace }: PodCreation,
+  { webhooks }: CreationFinding,
+  { revisionTags }: Facts,
+  around: ExplanationInputs,
+): CheckReport['rollouts'] {
+  const workload = workloadOfPod(pod, namespace.name);
+  return webhooks.flatMap(({ configuration, webhook, outcome, target }) => {
+    const { tag } = target ?? {};
+    if (outcome === 'NotCalled' || target === undefined || tag === undefined) return [];
+    const isIt = (each: PodWebhook) => each.webhookConfiguration === configuration && each.webhook.name === webhook;
+    const threshold = around.webhooks.find(isIt)?.canary?.threshold;
+    const stated = revisionTags.find(({ metadata }) => metadata.name === tag);
+    if (threshold === undefined && !(stated && rolloutUnderWay(stated)?.shadow === true)) return [];
+    const rank = rankOf(tag, workload);
+    const part = threshold !== undefined && getsCanary(rank, threshold) ? 'canary' : 'stable';
+    const compared = `its rank, ${percent(rank)}, is ${part === 'canary' ? '' : 'not '}below the threshold`;
+    const why =
+      threshold === undefined ? 'no workload gets the canary in a shadow step' : `${compared}, ${percent(threshold)}`;
+    const which = `${part} part of the rollout of tag ${tag} (${target.injectorConfig}.${target.hash})`;
+    return [{ tag, part, message: `${workload.kind}/${workload.name} is in the ${which}: ${why}` }];
+  });
+}
+
+/** Formats a rank or threshold (16 hex digits) as a share of all ranks: `12.34 %`. */
+function percent(rank: string): string {
+  return `${((Number.parseInt(rank, 16) / 2 ** 64) * 100).toFixed(2)} %`;
 }
 
 /** Formats advice as a sentence and commands. */
@@ -147,12 +194,12 @@ export function causesOf(
   finding: CreationFinding,
   facts: Facts,
   around: ExplanationInputs,
+  workload?: KubernetesObject,
 ): Cause[] {
   if (finding.outcome === 'Injected') return injectedTwice(finding, facts);
   if (finding.reason !== 'NotSelected' && finding.reason !== 'NoWebhook') return [];
   const namespace = creation.namespace.labels;
-  const labels = Object.entries(objectAt(creation.pod, ['metadata', 'labels']));
-  const pod = Object.fromEntries(labels.filter((each): each is [string, string] => typeof each[1] === 'string'));
+  const pod = textsAt(creation.pod, 'labels');
   const families = labelFamilies(facts.injectorConfigs, facts.revisionTags);
   // The labels of a namespace override the labels of its pods.
   const unlabeled = families.filter(({ keys }) => [keys.injection, keys.revision].every((key) => !(key in namespace)));
@@ -162,7 +209,12 @@ export function causesOf(
     const named = tag ?? configOfRevision({ configs: facts.injectorConfigs }, name);
     return whyWithoutWebhook(named, facts, around) ?? [];
   });
-  return [...unpublished, ...labelMistakes(namespace, families), ...labelMistakes(pod, unlabeled, 'Pod')];
+  return [
+    ...misplacedLabels(creation, families, workload),
+    ...unpublished,
+    ...labelMistakes(namespace, families),
+    ...labelMistakes(pod, unlabeled, 'Pod'),
+  ];
 }
 
 /** Finds another product's webhook that is called for this pod because of the same labels. */

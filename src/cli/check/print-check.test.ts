@@ -14,6 +14,7 @@ const plain: CheckReport = {
   injectedBy: [],
   webhooks: [],
   reinvoked: [],
+  rollouts: [],
   advice: [],
   notes: [],
 };
@@ -39,9 +40,15 @@ function printed(reports: readonly CheckReport[], withSteps = false): string {
 
 describe('printChecks', () => {
   const both = ['a.00000000', 'b.00000000'];
+  const heldPod = { ...state('Missing'), held: { gate: 'g', since: 's', message: 'held so' } };
   const injected: Partial<CheckReport> = { result: 'Injected', injectedBy: both, existing: state('Stale') };
   const rows: [title: string, report: Partial<CheckReport>, row: RegExp][] = [
     ['an object without a stored pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
+    [
+      'a held pod',
+      { existing: heldPod },
+      /\nshop +pod\/web +NotInjected +- +Held\n {2}held so\n {2}none is published\n/,
+    ],
     ['two injectors', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
   ];
   for (const [title, report, row] of rows) {
@@ -49,6 +56,12 @@ describe('printChecks', () => {
       assert.match(printed([{ ...plain, ...report }, plain]), row);
     });
   }
+
+  it('prints first that a pod is held, and the part of its workload', () => {
+    const rollouts = [{ tag: 'prod', part: 'stable', message: 'stable part' }] as const;
+    const text = printed([{ ...plain, existing: heldPod, rollouts }]);
+    assert.match(text, /: NotInjected\n {2}held so\n {2}stable part\n {2}why: /);
+  });
 
   const step = { step: 'MatchCondition', result: 'No', name: 'x', message: 'matchCondition x: false' } as const;
   const finding = (webhook: Partial<WebhookFinding>): WebhookFinding => ({ ...called, ...webhook });

@@ -20,9 +20,9 @@ export function printChecks(
         `${report.kind.toLowerCase()}/${report.name}`,
         report.result,
         report.injectedBy.join(',') || '-',
-        report.existing?.state ?? '-',
+        report.existing?.held ? 'Held' : (report.existing?.state ?? '-'),
       ],
-      notes: ({ message }) => [message],
+      notes: ({ message, existing, rollouts }) => [...standingOf(existing, rollouts), message],
       empty: 'no pods or workloads found',
     });
   if (format !== 'table' || !(isOne || withSteps)) return;
@@ -42,12 +42,14 @@ function folded(line: string, columns: number): string[] {
 /** Returns the answer, its cause and remedies, the notes, and the webhooks. */
 function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   const { kind, namespace, name, injectedBy, command, webhooks, existing, dryRun, advice, notes, reinvoked } = report;
+  const standing = standingOf(existing, report.rollouts);
   const others = webhooks.filter(({ reason }) => reason === 'NotSelected' && !withSteps);
   const shown = webhooks.filter((each) => !others.includes(each));
   const names = [...new Set(others.map(({ configuration }) => configuration))].join(', ');
   const isAdvised = advice.some(({ commands }) => inSequence(commands) === command);
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
+    ...standing.map((line) => `  ${line}`),
     `  why: ${report.message}`,
     ...(command === undefined || isAdvised ? [] : ['  to change this:', `    ${command}`]),
     ...advice.flatMap(({ sentence, commands }) => [
@@ -69,6 +71,11 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
     ...(webhooks.length === 0 ? ['  no webhook is called for pods'] : []),
     ...(reinvoked.length === 0 ? [] : [`  called a second time (reinvocationPolicy): ${reinvoked.join(', ')}`]),
   ];
+}
+
+/** Says that a pod is held, and which part of a rollout its workload is in. */
+function standingOf(existing: CheckReport['existing'], rollouts: CheckReport['rollouts']): string[] {
+  return [...(existing?.held ? [existing.held.message] : []), ...rollouts.map(({ message }) => message)];
 }
 
 const outcomes: Record<CheckReport['webhooks'][number]['outcome'], string> = {

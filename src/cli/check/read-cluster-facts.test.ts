@@ -70,12 +70,23 @@ describe('readClusterFacts', () => {
       const path = formatRoute({ tag: 'prod', stable, canary, threshold, shadow });
       const text = JSON.stringify(webhooks).replaceAll(/"path":"[^"]*"/g, `"path":"${path}"`);
       const inRollout = JSON.parse(text) as KubernetesObject;
-      const { result, injectedBy } = await check([shop, inRollout, configMap, next.configMap, config, next.config]);
+      const { result, injectedBy, rollouts } = await check([
+        shop,
+        inRollout,
+        configMap,
+        next.configMap,
+        config,
+        next.config,
+      ]);
       assert.equal(result, 'Injected');
-      return injectedBy;
+      return [...injectedBy, ...rollouts.map(({ part, message }) => `${part}: ${message}`)];
     };
-    assert.deepEqual(await ask(rank), [`1-24.${stable.hash}`]);
-    assert.deepEqual(await ask('ffffffffffffffff'), [`1-25.${canary.hash}`]);
+    const share = ((Number.parseInt(rank, 16) / 2 ** 64) * 100).toFixed(2);
+    const told = (part: string, by: string, is: string, threshold: string): string =>
+      `${part}: Pod/web is in the ${part} part of the rollout of tag prod (${by}): its rank, ${share} %, ${is} below the threshold, ${threshold} %`;
+    const [old, young] = [`1-24.${stable.hash}`, `1-25.${canary.hash}`];
+    assert.deepEqual(await ask(rank), [old, told('stable', old, 'is not', share)]);
+    assert.deepEqual(await ask('ffffffffffffffff'), [young, told('canary', young, 'is', '100.00')]);
     assert.deepEqual(await ask('ffffffffffffffff', true), [`1-24.${stable.hash}`]);
   });
 

@@ -14,6 +14,8 @@ export interface Subject {
   readonly stored?: KubernetesObject;
   /** The workload with the pod template; undefined for a pod without a controller. */
   readonly template?: { readonly kind: string; readonly name: string };
+  /** The object that contains the pod template. */
+  readonly workload?: KubernetesObject;
   /** Remarks on how the pod was found. */
   readonly notes: readonly string[];
 }
@@ -45,6 +47,7 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   return {
     ...subject,
     template: { kind: owner.kind, name: owner.name },
+    workload: object,
     pod: { ...pod, metadata: { ...pod.metadata, ...made, labels: allLabels } },
   };
 }

@@ -102,6 +102,21 @@ describe('injector check against a cluster', () => {
     assert.deepEqual([there?.result, elsewhere?.result], ['Injected', 'NotInjected']);
   });
 
+  it('says first that a label belongs into the pod template', async () => {
+    const labels = { 'istio.io/rev': '1-24' };
+    const file = fileOf({ ...deployment, metadata: { name: 'web', namespace: 'plain', labels } });
+    const [report] = await reports('-f', file);
+    assert.equal(report?.reason, 'MisplacedLabel');
+    assert.match(report.command ?? '', /^kubectl patch deployment web .*"istio\.io\/rev":"1-24"/);
+  });
+
+  it('exits with 2 for a namespace that does not exist, also with --dry-run', async () => {
+    cluster.memory.fail((method) => method === 'POST', 404, 'NotFound', 'namespaces "none" not found');
+    const file = fileOf({ ...deployment, metadata: { name: 'web', namespace: 'none' } });
+    sees(await check('-f', file, '--dry-run'), 2, { errors: /--dry-run: namespaces "none" not found/ });
+    sees(await check('namespace/none'), 2, { errors: /there is no Namespace none; existing names: plain, shop/ });
+  });
+
   it('uses the labels of a Namespace in the file', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
     const [report] = await reports('-f', fileOf(namespace, deployment));

@@ -39,8 +39,9 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
     return { result, injectedBy, message: `the pod would be stored ${how}` };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code < 400) throw error;
-    // A missing right to create pods or a missing namespace says nothing about injection.
-    if ((error.code === 403 && error.message.includes(' cannot create ')) || error.code === 404) throw error;
+    if (error.code === 404) throw new UsageError(`--dry-run: ${error.message}`);
+    // A missing right to create pods says nothing about injection.
+    if (error.code === 403 && error.message.includes(' cannot create ')) throw error;
     return { result: 'Refused', injectedBy: [], message: error.message };
   }
 }

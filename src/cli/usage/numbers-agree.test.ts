@@ -106,7 +106,7 @@ describe('numbers-agree', () => {
       if (worst !== undefined) states.push(worst);
       const [report] = traits === undefined ? [] : await read<CheckReport[]>('check', name, '-n', namespace);
       const { state: now = 'Unknown', injectedBy = [] } = report?.existing ?? {};
-      // The family of a deleted InjectorConfig is unknown, so a pod of another family may count as fine.
+      // The family of a deleted InjectorConfig is unknown: its pods may count as those of another.
       const isKnown = injectedBy.every((entry) => there.some((each) => entry.startsWith(`${each.name}.`)));
       const isSame = worst === undefined || worst === 'current';
       if (now !== 'Unknown' && isKnown) agree(`check ${name}: ${now}`, isSame, now === (worst ? 'Current' : 'Plain'));
