@@ -116,8 +116,8 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
     terminal.progress('');
     const [first = '', ...others] = linesOf(error);
     terminal.error([`error: ${oneLine(first)}${advice}`, ...others]);
-    const usage = error instanceof UsageError || error instanceof ConfigurationError;
-    terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
+    const otherwise = error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failure;
+    terminal.setExitCode(error instanceof UsageError ? error.exitCode : otherwise);
   }
 }
 

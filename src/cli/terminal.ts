@@ -96,6 +96,12 @@ export const processTerminal: Terminal = {
 /** Wrong arguments: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  readonly exitCode: number = exitCodes.usage;
+}
+
+/** A name by which `diff` finds nothing to compare: exit status 5. */
+export class UnmatchedName extends UsageError {
+  override readonly exitCode = exitCodes.unknown;
 }
 
 /** The exit statuses of the command line. */
@@ -105,10 +111,10 @@ export const exitCodes = { success: 0, failure: 1, usage: 2, negative: 3, refuse
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   success: 'success without problems',
   failure: 'a failure or a negative answer: an invalid template, a refusal by the cluster, no running operator',
-  usage: 'wrong arguments: an unknown option, value or object, conflicting options, a missing file',
+  usage: 'wrong arguments: an unknown option, value or object (for `diff`: 5), conflicting options, a missing file',
   negative:
     'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `lint` found warnings; `tag watch` saw a rollback or stopped restarts',
   refused:
     '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused; `lint` found errors',
-  unknown: '`check`, `diff`: the result is unknown',
+  unknown: '`check`, `diff`: the result is unknown; `diff`: a name matches nothing, or there is nothing to compare',
 };

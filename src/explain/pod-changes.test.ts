@@ -23,7 +23,16 @@ const rows: [title: string, before: JsonObject, after: JsonObject, changes: stri
     'a container that becomes a native sidecar',
     pod({ containers: [web, proxy] }),
     pod({ initContainers: [{ ...proxy, restartPolicy: 'Always' }] }),
-    ['containers spec.containers[istio-proxy].list', 'containers spec.containers[istio-proxy].restartPolicy'],
+    [
+      'containers spec.initContainers[istio-proxy]: moves from containers to initContainers',
+      'containers spec.initContainers[istio-proxy].restartPolicy',
+    ],
+  ],
+  [
+    'a native sidecar in its list',
+    pod({ initContainers: [proxy, { ...web, name: 'old' }] }),
+    pod({ initContainers: [{ ...proxy, image: 'proxy:2' }] }),
+    ['containers spec.initContainers[old]', 'image spec.initContainers[istio-proxy].image'],
   ],
   [
     'the order of containers',

@@ -142,32 +142,45 @@ export function podChanges(
   after: JsonObject,
   isIgnored: (path: string) => boolean = () => false,
 ): PodChange[] {
-  const found = keyedDifferences(before, after);
-  const changes = [...found.map(changeOf), ...orderChanges(before, after)].filter(({ path }) => !isIgnored(path));
+  const lists = listsOf(before, after);
+  const found = keyedDifferences(before, after).map((each) => changeOf(each, lists));
+  const changes = [...found, ...orderChanges(before, after)].filter(({ path }) => !isIgnored(path));
   const rank = ({ kind }: PodChange): number => podChangeKinds.indexOf(kind);
   return changes.sort((one, other) => rank(one) - rank(other));
 }
 
 /** Returns the paths that differ between two pods, except for the order of containers. */
 export function changedPaths(before: JsonObject, after: JsonObject): string[] {
-  return keyedDifferences(before, after).map(({ steps }) => pathOf(steps));
+  const lists = listsOf(before, after);
+  return keyedDifferences(before, after).map(({ steps }) => pathOf(steps, lists));
 }
 
-function changeOf({ steps, before, after }: Difference): PodChange {
+/** The list in which each container stands, in the pod after the change if it is there. */
+function listsOf(before: JsonObject, after: JsonObject): ReadonlyMap<string, string> {
+  const listsIn = (pod: JsonObject) =>
+    ['initContainers', 'containers'].flatMap((list) => namesIn(pod, list).map((name) => [name, list] as const));
+  return new Map([...listsIn(before), ...listsIn(after)]);
+}
+
+function changeOf({ steps, before, after }: Difference, lists: ReadonlyMap<string, string>): PodChange {
+  const path = pathOf(steps, lists);
   return {
     kind: kindOf(steps),
-    path: pathOf(steps),
+    path: steps.at(-1) === listMember ? `${path}: moves from ${String(before)} to ${String(after)}` : path,
     ...(before === undefined ? {} : { before: plain(before) }),
     ...(after === undefined ? {} : { after: plain(after) }),
   };
 }
 
-function pathOf(steps: readonly Step[]): string {
+function pathOf(steps: readonly Step[], lists: ReadonlyMap<string, string>): string {
+  const [part, list, container] = steps;
+  const isContainer = part === 'spec' && list === 'containers' && typeof container === 'object';
   const isMap = steps[0] === 'metadata' && (steps[1] === 'labels' || steps[1] === 'annotations');
   return steps
     .map((step, index) => {
       if (typeof step !== 'string') return `[${step.item}]`;
-      const name = step === listMember ? 'list' : step;
+      if (step === listMember) return '';
+      const name = isContainer && index === 1 ? (lists.get(container.item) ?? step) : step;
       const isPlain = /^\w+$/.test(name) && !(isMap && index === 2);
       return isPlain ? `${index === 0 ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`;
     })

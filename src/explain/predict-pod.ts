@@ -91,7 +91,9 @@ export function originOf(stored: JsonObject, by: NamedInjector | undefined, cont
   const again = predicted && withLater(predicted);
   const changed = again === undefined ? [] : changedPaths(again, admitted);
   const changedByOthers = changed.filter(
-    (path) => !isGenerated(path) && !lost.some(({ field }) => path.startsWith(field)),
+    // Lost fields are named as if all containers stood in one list.
+    (path) =>
+      !isGenerated(path) && !lost.some(({ field }) => path.replace('initContainers', 'containers').startsWith(field)),
   );
   if (again === undefined || changed.length === 0) return { pod, changedByOthers, lost, finish: withLater };
   return { pod, changedByOthers, lost, finish: (next) => mergeChanges(again, admitted, withLater(next)) };

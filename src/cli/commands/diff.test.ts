@@ -132,18 +132,35 @@ describe('injector diff', () => {
       errors: /there is no tag prd; existing names: other, prod; did/,
     });
     assert.equal((await report('--to', '1-25', '--from', '1-24')).summary.workloads, 1);
-    assert.equal((await report('--to', '1-25', '--from', '1-25')).summary.workloads, 0);
-    assert.equal((await report('--to', '1-25', '-n', 'plain')).summary.workloads, 0);
     const { out } = await diff('--to', '1-25', '--workload', 'shop/deployment/web');
     assert.match(out, /^deployment\/web in namespace shop, 3 pods:\n {2}before: Injected \(1-24\./);
-    sees(await diff('--to', '1-25', '--workload', 'shop/deployment/wbe'), 2, {
-      errors: /there is no workload shop\/deployment\/wbe; existing names: shop\/Deployment\/web/,
-    });
   });
+
+  const nothing: [argv: string[], message: RegExp][] = [
+    [['-n', 'shp'], /^error: --namespace shp: there is no such namespace; .*; did you mean shop\?$/],
+    [['--workload', 'shp/deployment/web'], /--workload shp: there is no such namespace; .*did you mean shop\?/],
+    [['--workload', 'shop/deployment/wbe'], /no workload shop\/deployment\/wbe; existing names: shop\/Deployment\/web/],
+    [['--from', '1-23'], /--from 1-23: no InjectorConfig has this revision/],
+    [['--to', '1-2'], /no InjectorConfig has this revision; existing names: 1-24, 1-25/],
+    [['--to', 'prod'], /it is a tag that points to revision 1-24/],
+    [['--from', '1-25'], /^nothing was compared: of 2 workloads in the cluster, none is injected by revision 1-25$/],
+    [['-n', 'plain'], /of 1 workload in namespace plain, none is injected by the active configurations$/],
+    [['--workload', 'plain/deployment/other'], /^nothing was compared: of 1 workload in namespace plain, none/],
+    [['--to', 'logs'], /none is injected by a configuration that revision logs replaces$/],
+  ];
+  for (const [argv, errors] of nothing) {
+    it(`exits with 5 if it finds nothing to compare for ${argv.join(' ')}`, async () => {
+      const keys = { istio: false, inject: 'logs/inject', status: 'logs/status', templates: 'logs/templates' };
+      cluster.addRevision('logs', { ...injection('logs:1', '1'), webhook: { keys } });
+      sees(await diff('--to', '1-25', ...argv), 5, { errors });
+    });
+  }
 
   it('finds no difference for the same values, and one for others', async () => {
     const same = write('same.yaml', 'cpu: 100m\nodd: {missing: {}}\n');
-    sees(await diff('--to-values', same), 0, { out: /1\s+workload with 3 pods compared, no difference\n$/ });
+    sees(await diff('--to-values', same), 0, {
+      out: /1\s+workload with 3 pods\s+compared, no difference: the configurations are identical\n$/,
+    });
     const more = await report('--to-values', write('more.yaml', 'cpu: "1"\nodd: {missing: {}}\n'));
     assert.deepEqual(
       more.groups.map(({ kind, pods }) => [kind, pods]),
@@ -218,9 +235,6 @@ describe('injector diff', () => {
   const wrong: [argv: string[], message: RegExp][] = [
     [[], /name what comes after: --to REVISION, -f FILE or --to-values FILE/],
     [['--to', '1-25', '--to-values', 'v'], /name what comes after/],
-    [['--to', '1-2'], /no InjectorConfig has this revision; existing names: 1-24, 1-25/],
-    [['--to', 'prod'], /it is a tag that points to revision 1-24/],
-    [['--to', '1-25', '--from', '1-23'], /--from 1-23: no InjectorConfig has this revision/],
     [['--to', '1-25', '--workload', 'web'], /use NAMESPACE\/KIND\/NAME/],
     [['--to', '1-25', '--since', 'main'], /also name workloads with --manifests/],
     [['--to', '1-25', '--manifests', 'x'], /also name the InjectorConfig after the change with -f/],
@@ -254,6 +268,10 @@ describe('injector diff', () => {
       );
       assert.deepEqual([summary.workloads, summary.estimated], [1, 1]);
       sees(await files('--manifests', path('apps'), '-f', next, '--from-file', next), 0, { out: /no difference/ });
+      const typo = ['--manifests', path('apps'), '-f', next, '--from-file', old];
+      sees(await files(...typo, '-n', 'shp'), 5, { errors: /no such namespace; existing names: shop; did you mean/ });
+      sees(await files(...typo, '--workload', 'shop/pod/a'), 5, { errors: /existing names: shop\/Deployment\/a/ });
+      sees(await files(...typo, '--to', 'mash'), 5, { errors: /has this revision; existing names: mesh/ });
       sees(await files('--manifests', path('apps'), '-f', next), 2, { errors: /name the InjectorConfig before/ });
       sees(await files('--manifests', old, '-f', next, '--from-file', old), 2, {
         errors: /contain no pods or workloads/,

@@ -7,12 +7,14 @@ import { subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import {
   type ClusterDiff,
+  chosen,
   compareAll,
   diffCluster,
   followsFamily,
   readModeFacts,
   readReferencedTexts,
   toRevision,
+  unmatchedNamespace,
 } from '../diff/cluster-diff.ts';
 import { choose, type FileConfiguration, loadConfigurations, named, readObjectsAt } from '../diff/configurations.ts';
 import { type DiffReport, makeReport } from '../diff/diff-report.ts';
@@ -73,10 +75,10 @@ export function diffCommand(terminal: Terminal): Command {
     });
 }
 
-function exitCodeOf({ summary: { failing, changed, unknown } }: DiffReport): number {
+function exitCodeOf({ summary: { failing, changed, unknown, workloads } }: DiffReport): number {
   if (failing > 0) return exitCodes.refused;
   if (changed > 0) return exitCodes.negative;
-  return unknown > 0 ? exitCodes.unknown : exitCodes.success;
+  return unknown > 0 || workloads === 0 ? exitCodes.unknown : exitCodes.success;
 }
 
 /** @throws UsageError if the options do not say what to compare */
@@ -162,11 +164,14 @@ async function filesReport(options: DiffOptions, terminal: Terminal): Promise<Di
     return subject === undefined ? [] : [{ ...subject, pods: replicasOf(object), template: subject }];
   });
   if (subjects.length === 0) throw new UsageError('--manifests: the files contain no pods or workloads');
-  const wanted = subjects.filter(({ kind, namespace: own, name }) => {
-    const isNamed = workload === undefined || `${own}/${kind}/${name}`.toLowerCase() === workload.toLowerCase();
-    return isNamed && (namespace === undefined || own === namespace);
-  });
-  if (wanted.length === 0) throw new UsageError('--manifests: the files contain no such workload');
+  const inNamespace = subjects.filter((each) => namespace === undefined || each.namespace === namespace);
+  if (namespace !== undefined && inNamespace.length === 0)
+    throw unmatchedNamespace(
+      '--namespace',
+      namespace,
+      subjects.map((each) => each.namespace),
+    );
+  const wanted = chosen(inNamespace, workload);
   const facts = {
     namespaces: namespacesIn(objects),
     limitRanges: objects.filter(({ kind }) => kind === 'LimitRange'),
@@ -184,5 +189,8 @@ function print(terminal: Terminal, report: DiffReport, { output, workload }: Dif
   if (output === 'html') terminal.document(htmlReport(report));
   else if (output !== 'text') writeData(terminal, output, report);
   else if (workload === undefined) printSummary(terminal, report);
-  else for (const diff of report.workloads) printWorkload(terminal, diff);
+  else {
+    for (const diff of report.workloads) printWorkload(terminal, diff);
+    terminal.error(report.notes);
+  }
 }

@@ -25,7 +25,7 @@ import { readClusterFacts, readConfigurations, readConfigurationFiles } from '..
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { noSuchTag } from '../tags/stored-tag.ts';
-import { type Terminal, UsageError } from '../terminal.ts';
+import { type Terminal, UnmatchedName, UsageError } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
 import { compareWorkload, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
 import { type DiffReport, makeReport, type WorkloadDiff } from './diff-report.ts';
@@ -60,6 +60,12 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const { revisionTags } = facts;
   if (request.tag !== undefined && revisionTags.every(({ metadata }) => metadata.name !== request.tag))
     throw noSuchTag(request.tag, revisionTags);
+  if (onlyNamespace !== undefined && !facts.namespaces.has(onlyNamespace))
+    throw unmatchedNamespace(
+      `--${request.workload === undefined ? 'namespace' : 'workload'}`,
+      onlyNamespace,
+      facts.namespaces.keys(),
+    );
   const after = await request.after(facts);
   const fromConfigs = request.from === undefined ? undefined : namesOfRevision(facts, request.from);
   const { workloads, entries, notes } = await readWorkloads(client, onlyNamespace, (text) => {
@@ -83,6 +89,8 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const surroundings = surroundingsOf({ configurations, filesOf });
   /** Why active configurations cannot be used, with the number of workloads. */
   const unknown = new Map<string, number>();
+  /** How many workloads have an active configuration that nothing follows. */
+  let kept = 0;
   /** Finds the webhook that the API server would call for a new pod of the workload. */
   const pairOf = ({ stored, template, namespace, kind, name }: DiffWorkload): InjectorPair | undefined => {
     const { pod } = uninjectPod(stored ?? template?.pod ?? {});
@@ -101,6 +109,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
       const before = { name: injectorConfig, hash, injector };
       const following = after(before);
       if (following !== undefined) return { before, after: following };
+      kept += 1;
     }
     return undefined;
   };
@@ -117,8 +126,14 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const diffs = compareAll(compared, diffFacts, terminal);
   await validateDiffs(request.server, targetOf(facts, '', '').namespace, diffs, compared, diffFacts, remarks);
   for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
-  const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
+  const tagged = request.tag === undefined ? 'the active configurations' : `tag ${request.tag}`;
+  const from = request.from === undefined ? tagged : `revision ${request.from}`;
   const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);
+  if (diffs.length + notCompared === 0) {
+    const where = onlyNamespace === undefined ? 'the cluster' : `namespace ${onlyNamespace}`;
+    const why = kept > 0 ? `is injected by a configuration that ${request.to} replaces` : `is injected by ${from}`;
+    remarks.push(`nothing was compared: of ${plural(compared.length, 'workload')} in ${where}, none ${why}`);
+  }
   return makeReport(from, request.to, diffs, remarks, notCompared);
 }
 
@@ -177,19 +192,27 @@ function progressBar(done: number, all: number): string {
   return `[${'#'.repeat(filled)}${' '.repeat(30 - filled)}] ${done} of ${all} workloads compared`;
 }
 
-/** @throws UsageError if there is no such workload */
-function chosen(workloads: readonly DiffWorkload[], wanted: string | undefined): readonly DiffWorkload[] {
+/** Makes the error for a namespace in which there is nothing to compare. */
+export function unmatchedNamespace(flag: string, name: string, names: Iterable<string>): UnmatchedName {
+  return new UnmatchedName(`${flag} ${name}: there is no such namespace; ${namesThere(name, names)}`);
+}
+
+/** @throws UnmatchedName if there is no such workload */
+export function chosen<Chosen extends Pick<DiffWorkload, 'namespace' | 'kind' | 'name'>>(
+  workloads: readonly Chosen[],
+  wanted: string | undefined,
+): readonly Chosen[] {
   if (wanted === undefined) return workloads;
-  const idOf = ({ namespace, kind, name }: DiffWorkload): string => `${namespace}/${kind}/${name}`;
+  const idOf = ({ namespace, kind, name }: Chosen): string => `${namespace}/${kind}/${name}`;
   const found = workloads.filter((each) => idOf(each).toLowerCase() === wanted.toLowerCase());
   if (found.length > 0) return found;
-  throw new UsageError(`--workload: there is no workload ${wanted}; ${namesThere(wanted, workloads.map(idOf))}`);
+  throw new UnmatchedName(`--workload: there is no workload ${wanted}; ${namesThere(wanted, workloads.map(idOf))}`);
 }
 
 function namesOfRevision({ injectorConfigs }: Facts, revision: string): ReadonlySet<string> {
   const found = injectorConfigs.filter((config) => revisionOf(config) === revision);
   if (found.length > 0) return new Set(found.map(({ metadata }) => metadata.name));
-  throw new UsageError(
+  throw new UnmatchedName(
     `--from ${revision}: no InjectorConfig has this revision; ${namesThere(revision, injectorConfigs.map(revisionOf))}`,
   );
 }
@@ -215,14 +238,14 @@ function targetOf({ configurations }: Facts, injectorConfig: string, hash: strin
 /** The maximum number of configurations to read: authors can write any entry into an annotation. */
 const mostConfigurations = 200;
 
-/** Returns the published configuration of a revision. @throws UsageError */
+/** Returns the published configuration of a revision. @throws UnmatchedName */
 async function publishedInjector(client: Reader, facts: Facts, revision: string): Promise<NamedInjector> {
   const config = configOfRevision({ configs: facts.injectorConfigs }, revision);
   if (config === undefined) {
     const isTag = facts.revisionTags.find(({ metadata }) => metadata.name === revision);
     const tag = isTag && `it is a tag that points to revision ${isTag.spec.revision}`;
     const names = facts.injectorConfigs.map(revisionOf);
-    throw new UsageError(
+    throw new UnmatchedName(
       `--to ${revision}: no InjectorConfig has this revision; ${tag ?? namesThere(revision, names)}`,
     );
   }

@@ -12,7 +12,7 @@ import { referencedTexts } from '../check/read-file-facts.ts';
 import { messageOf } from '../files.ts';
 import { inFile, readConfig } from '../injection/read-injector-config.ts';
 import { objectsOfText } from '../commands/check.ts';
-import { UsageError } from '../terminal.ts';
+import { UnmatchedName, UsageError } from '../terminal.ts';
 import { isManifest } from '../read-folder.ts';
 
 /** An InjectorConfig from files, loaded. */
@@ -84,7 +84,7 @@ export function choose(
   if (first !== undefined && second === undefined) return first;
   const names = configurations.map((each) => each.revision);
   if (first === undefined)
-    throw new UsageError(
+    throw new UnmatchedName(
       `${flag} ${revision ?? ''}: no InjectorConfig has this revision; ${namesThere(revision ?? '', names)}`,
     );
   throw new UsageError(`${flag}: name a revision; the files contain ${names.join(', ')}`);

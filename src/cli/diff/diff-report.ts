@@ -40,6 +40,9 @@ export interface ChangeGroup {
   /** The number of workloads with such a change, and the number of their pods. */
   readonly workloads: number;
   readonly pods: number;
+  /** The number of other changes of the kind, of whatever workload, and of the fields that they change. */
+  readonly otherChanges: number;
+  readonly otherFields: number;
   /** The most frequent change, as one example. */
   readonly example: PodChange & { readonly namespace: string; readonly workload: string };
 }
@@ -137,8 +140,9 @@ function groupOf(kind: PodChangeKind, workloads: readonly WorkloadDiff[]): Chang
       });
     }
   }
-  const [most] = [...counts.values()].sort((one, other) => other.count - one.count);
+  const [most, ...others] = [...counts.values()].sort((one, other) => other.count - one.count);
   if (most === undefined) return undefined;
   const pods = concerned.reduce((sum, workload) => sum + workload.pods, 0);
-  return { kind, workloads: concerned.length, pods, example: most.example };
+  const otherFields = new Set(others.map(({ example }) => example.path)).size;
+  return { kind, workloads: concerned.length, pods, otherChanges: others.length, otherFields, example: most.example };
 }

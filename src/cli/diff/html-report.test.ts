@@ -22,7 +22,7 @@ function reportOf(text: string): DiffReport {
     from: text,
     to: text,
     summary: { workloads: 2, pods: 3, changed: 1, failing: 1, estimated: 0, changedByOthers: 1, unknown: 4 },
-    groups: [{ kind: 'other', workloads: 1, pods: 3, example }],
+    groups: [{ kind: 'other', workloads: 1, pods: 3, otherChanges: 0, otherFields: 0, example }],
     resources,
     estimatedResources: resources,
     workloads: [{ ...named, before: outcome, after: outcome, changes: [change], notes: [text], resources }],

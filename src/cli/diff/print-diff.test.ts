@@ -39,10 +39,14 @@ describe('the summary of a diff', () => {
 
   it('says that nothing differs, and what was not compared', () => {
     const first = 'from revision a to revision b: ';
-    assert.deepEqual(summaryOf([]), [`${first}0 workloads with 0 pods compared, no difference`]);
-    const [line = '', ...others] = summaryOf([diffOf('web')], ['why'], 3);
-    assert.ok([line, ...others].join(' ').includes('1 workload with 2 pods compared, no difference, 3'), line);
-    assert.equal(others.at(-1), 'note why');
+    assert.deepEqual(summaryOf([]), [`${first}nothing was compared`]);
+    const other = { ...injected, configuration: 'mesh.22222222' };
+    const lines = summaryOf([diffOf('web'), diffOf('cart', { after: other })], ['why'], 3);
+    assert.match(lines.join(' '), /2 workloads with 4 pods compared, no difference, 3/);
+    assert.equal(lines.at(-1), 'note why');
+    const same = /1 workload with 2 pods +compared, no difference: the configurations are identical$/;
+    assert.match(summaryOf([diffOf('web')]).join(' '), same);
+    assert.match(summaryOf([], [], 1).join(' '), /0 pods compared, no difference, 1 not compared$/);
   });
 
   it('names at most twenty refused workloads', () => {
@@ -76,6 +80,15 @@ describe('the summary of a diff', () => {
     ]);
     assert.match(lines.slice(0, 2).join(' '), /2 changed; +1 estimated from templates/);
     assert.ok(lines.includes('1 workload: other webhooks also change the pods'));
+  });
+
+  it('says how much of a group and of a value it does not show', () => {
+    const long = { kind: 'other', path: 'spec.a', after: 'x'.repeat(1000) } as const;
+    const others = [image, { ...image, path: 'spec.containers[b].image' }, { ...image, after: 'a:3' }, long];
+    const text = summaryOf([diffOf('web', { changes: others }), diffOf('cart', { changes: [image] })]).join('\n');
+    assert.match(text, /\+ a:2\n {2}not shown: 2 other changes in 2 fields \(-o json lists all\)\n/);
+    assert.match(text, /x\n {4}… and 620 more characters \(-o json shows all\)/);
+    assert.equal(text.split('not shown').length, 2);
   });
 
   it('adds up requests and limits, apart from estimated rows', () => {

@@ -2,19 +2,25 @@ import type { PodChange } from '../../explain/pod-changes.ts';
 import type { PodResources } from '../../explain/pod-resources.ts';
 import { formatTable, plural, widthOf, wrap } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
-import { type DiffReport, isChanged, isFailing, type WorkloadDiff } from './diff-report.ts';
+import { type DiffReport, type InjectionOutcome, isChanged, isFailing, type WorkloadDiff } from './diff-report.ts';
 
 /** The maximum number of failing workloads that the summary names. */
 const mostNamed = 20;
+
+/** The maximum number of lines of a text in the summary. */
+const mostLines = 6;
 
 /** Prints the summary of a report: failures, one group for each kind of change, and the sums. */
 export function printSummary(terminal: Terminal, report: DiffReport): void {
   const { summary, groups, workloads } = report;
   const width = widthOf(terminal);
   const say = (text: string, indent = 0): void => {
-    for (const line of wrap(text, width - indent, 6)) terminal.out(`${' '.repeat(indent)}${line}`);
+    const lines = wrap(text, width - indent);
+    const hidden = lines.splice(mostLines).join('').length;
+    if (hidden > 0) lines.push(`… and ${plural(hidden, 'more character')} (-o json shows all)`);
+    for (const line of lines) terminal.out(`${' '.repeat(indent)}${line}`);
   };
-  say(`from ${report.from} to ${report.to}: ${describeSummary(summary)}`);
+  say(`from ${report.from} to ${report.to}: ${describeSummary(report)}`);
   const failing = workloads.filter(isFailing);
   if (failing.length > 0) {
     terminal.out('');
@@ -35,11 +41,16 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
     say(`${title}: ${plural(others.length + 1, 'workload')}`);
     say(`for example ${nameOf(first)}: ${first.after.message}`, 2);
   }
-  for (const { kind, workloads: count, pods, example } of groups) {
+  for (const { kind, workloads: count, pods, example, otherChanges, otherFields } of groups) {
     terminal.out('');
     say(`${kind}: ${plural(count, 'workload')}, ${plural(pods, 'pod')}`);
     say(`for example ${example.workload.toLowerCase()} in namespace ${example.namespace}:`, 2);
     sayChange(say, example, 4);
+    if (otherChanges > 0)
+      say(
+        `not shown: ${plural(otherChanges, 'other change')} in ${plural(otherFields, 'field')} (-o json lists all)`,
+        2,
+      );
   }
   if (summary.changed > 0) printResources(terminal, report, width);
   if (summary.changedByOthers > 0)
@@ -47,12 +58,23 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
   for (const note of report.notes) terminal.error(note);
 }
 
-function describeSummary({ workloads, pods, changed, failing, estimated, unknown }: DiffReport['summary']): string {
+function describeSummary({ summary, workloads: diffs }: DiffReport): string {
+  const { workloads, pods, changed, failing, estimated, unknown } = summary;
   const compared = `${plural(workloads, 'workload')} with ${plural(pods, 'pod')} compared`;
   const left = unknown > 0 ? [`${unknown} not compared`] : [];
-  if (changed + failing === 0) return [`${compared}, no difference`, ...left].join(', ');
+  if (workloads + unknown === 0) return 'nothing was compared';
+  if (changed + failing === 0) return [`${compared}, ${noDifference(diffs)}`, ...left].join(', ');
   const parts = [`${changed} changed`, ...(failing > 0 ? [`${failing} refused`] : []), ...left];
   return `${compared}, ${parts.join(', ')}${estimated > 0 ? `; ${estimated} estimated from templates` : ''}`;
+}
+
+function noDifference(diffs: readonly WorkloadDiff[]): string {
+  const isSame = diffs.length > 0 && diffs.every(({ before, after }) => hashOf(before) === hashOf(after));
+  return isSame ? 'no difference: the configurations are identical' : 'no difference';
+}
+
+function hashOf({ configuration }: InjectionOutcome): string | undefined {
+  return configuration.split('.').at(-1);
 }
 
 function nameOf({ kind, namespace, name, isEstimated }: WorkloadDiff): string {
@@ -107,7 +129,7 @@ export function printWorkload(terminal: Terminal, diff: WorkloadDiff): void {
   const say = (text: string, indent = 0): void => {
     for (const line of wrap(text, width - indent)) terminal.out(`${' '.repeat(indent)}${line}`);
   };
-  say(`${nameOf(diff)}, ${plural(diff.pods, 'pod')}: ${isChanged(diff) ? '' : 'no difference'}`);
+  say(`${nameOf(diff)}, ${plural(diff.pods, 'pod')}: ${isChanged(diff) ? '' : noDifference([diff])}`);
   for (const [title, { outcome, configuration, message }] of [
     ['before', diff.before],
     ['after', diff.after],
