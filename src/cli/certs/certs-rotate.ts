@@ -8,6 +8,7 @@ import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-opt
 import { parseSeconds } from '../option-values.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { injectorConfigs } from '../../operator/cluster-view.ts';
+import { rotationRefusal } from '../../operator/certificates/rotate-requests.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 
 interface RotateOptions extends ClusterOptions {
@@ -37,12 +38,16 @@ export function certsRotateCommand(terminal: Terminal): Command {
       const nonce = randomUUID();
       await withCluster(options, async (client) => {
         const [config] = await readConfigs(client, [name]);
+        const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
+        const namespace = [...health.leaders, ...health.replicas][0]?.namespace ?? 'NAMESPACE';
+        const { provider = 'SelfSigned', ...source } = config?.spec?.certificate ?? {};
+        const refusal = rotationRefusal(name, { provider, ...source }, target, namespace);
+        if (refusal !== undefined) throw new Error(`InjectorConfig ${name}: ${refusal}`);
         const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
         await client.patch({ apiVersion, kind: injectorConfigKind, metadata: { name } }, 'merge', {
           metadata: { annotations },
         });
         terminal.out(`InjectorConfig ${name}: requested ${described[target]}`);
-        const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
         if (!isAlive(health))
           terminal.error(`${healthLines(health).join('; ')}; the request waits until an operator becomes the leader`);
         if (options.wait !== true) return;

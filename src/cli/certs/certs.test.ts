@@ -247,6 +247,20 @@ describe('injector certs', () => {
       });
     }
 
+    const others: [provider: string, source: object, advice: RegExp][] = [
+      ['Secret', { secretRef: { name: 'own' } }, /replace tls\.crt and tls\.key in Secret n\/own$/],
+      ['CertManager', { certificateRef: { name: 'c' } }, /to renew it: cmctl renew -n n c$/],
+      ['CertificateSigningRequest', {}, /kubectl delete secret -n n injector-request-a$/],
+    ];
+    for (const [provider, source, errors] of others) {
+      it(`rotate refuses provider ${provider} at once, and says what to do`, async () => {
+        objects[configs] = { items: [{ ...config(), spec: { certificate: { provider, ...source } } }], metadata: {} };
+        for (const flags of [[], ['--ca']]) sees(await call('rotate', 'a', ...flags), 1, { errors });
+        assert.equal(patches.length, 0);
+        sees(await call('rotate', 'a', '--ca', '--force'), 0, { out: /requested a new authority/ });
+      });
+    }
+
     it('rotate reports a missing operator', async () => {
       objects[allLeases] = { items: [], metadata: {} };
       assert.match(

@@ -20,7 +20,10 @@ type Lease = KubernetesObject & { spec?: { renewTime?: string } };
 
 /** An InjectorConfig as the API server returns it, without defaults. */
 export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'> & {
-  readonly spec?: { readonly operatorClass?: string };
+  readonly spec?: {
+    readonly operatorClass?: string;
+    readonly certificate?: Partial<InjectorConfig['spec']['certificate']>;
+  };
 };
 
 /** Returns the named InjectorConfigs, or all if there are no names. @throws UsageError */

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
-import { parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import { parseRotateRequest, rotateAnnotation, type RotateTarget } from '../../api/injector-config/rotate-request.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { catchConfigurationError } from '../controller/parsed-configs.ts';
 import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
@@ -33,16 +33,33 @@ export function requestedRenewal(
     return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: request.message } };
   const answered = status?.certificate?.rotateRequest;
   if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
-  const { provider } = spec.certificate;
-  if (provider === 'SelfSigned' || request.target === 'authority-force') return { request };
-  const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so the operator issues no certificate; ${renewalAdvice(metadata.name, spec.certificate, namespace)}`;
+  const refusal = rotationRefusal(metadata.name, spec.certificate, request.target, namespace);
+  if (refusal === undefined) return { request };
+  const message = `metadata.annotations[${rotateAnnotation}]: ${refusal}`;
   return { answer: { nonce: request.nonce, state: 'Refused', message } };
 }
+
+/**
+ * Returns why the operator refuses a rotation, and what to do instead; undefined if it rotates.
+ * @param name of the InjectorConfig. @param namespace of the operator
+ */
+export function rotationRefusal(
+  name: string,
+  certificate: CertificateSource,
+  target: RotateTarget,
+  namespace: string,
+): string | undefined {
+  if (certificate.provider === 'SelfSigned' || target === 'authority-force') return undefined;
+  return `spec.certificate.provider is ${certificate.provider}, so the operator issues no certificate; ${renewalAdvice(name, certificate, namespace)}`;
+}
+
+/** The fields that say who issues a certificate. */
+type CertificateSource = Pick<InjectorConfig['spec']['certificate'], 'provider' | 'certificateRef' | 'secretRef'>;
 
 /** Returns how to renew a certificate that the operator does not issue. */
 function renewalAdvice(
   name: string,
-  { provider, certificateRef }: InjectorConfig['spec']['certificate'],
+  { provider, certificateRef, secretRef }: CertificateSource,
   namespace: string,
 ): string {
   const { certificate, requestSecret } = objectNames(name);
@@ -50,7 +67,7 @@ function renewalAdvice(
     return `to request another certificate: ${commandLine`kubectl delete secret -n ${namespace} ${requestSecret}`}`;
   if (provider === 'CertManager')
     return `to renew it: ${commandLine`cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`}`;
-  return 'replace the certificate in its Secret';
+  return `replace tls.crt and tls.key in Secret ${namespace}/${secretRef?.name ?? ''}`;
 }
 
 /** Returns the answer for status after the rotation has run. */
