@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { stringify } from 'yaml';
 import { jsonText } from '../api/printable-text.ts';
 import { ConfigurationError } from '../api/errors.ts';
-import { ApiError } from '../kube/api-error.ts';
+import { clusterAdvice } from './cluster-advice.ts';
 import { serveCommand } from './commands/serve.ts';
 import { exitCodes, type Terminal, UsageError } from './terminal.ts';
 import { nearestName } from '../explain/nearest-name.ts';
@@ -91,12 +91,6 @@ function suggest(message: string, value: string, choices: string): string {
   return meant === undefined ? message : `${message}\n(Did you mean ${meant}?)`;
 }
 
-/** Advice by HTTP status. 0: no answer from the API server. 401: it refuses the credentials. */
-const adviceByStatus: Readonly<Record<number, string>> = {
-  0: '; check that the cluster is running, or name another cluster with --context',
-  401: '; log in again, or name other credentials with --kubeconfig',
-};
-
 /** Runs the command line; prints a failure on standard error and sets the exit status. */
 export async function run(terminal: Terminal, argv: readonly string[]): Promise<void> {
   try {
@@ -112,10 +106,10 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
       terminal.setExitCode(error.exitCode === 0 ? exitCodes.success : exitCodes.usage);
       return;
     }
-    const advice = error instanceof ApiError ? (adviceByStatus[error.code] ?? '') : '';
+    const advice = clusterAdvice(error);
     terminal.progress('');
     const [first = '', ...others] = linesOf(error);
-    terminal.error([`error: ${oneLine(first)}${advice}`, ...others]);
+    terminal.error([`error: ${oneLine(first)}${advice === '' ? '' : `; ${advice}`}`, ...others]);
     const otherwise = error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failure;
     terminal.setExitCode(error instanceof UsageError ? error.exitCode : otherwise);
   }
