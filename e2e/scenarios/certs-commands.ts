@@ -123,12 +123,25 @@ async function checkRotations(running: RunningOperator, firstServed: string) {
     () => force.isNew && last !== '' && others.length === 0 && !both.includes(last),
   );
   const { out } = await running.run('status', name);
-  await context.checkNow('certs status shows the certificate and its trusted authority', () =>
-    [name, force.served.slice(0, 8), `${names.webhookConfiguration}=${last.slice(0, 8)}`].every((part) =>
-      out.includes(part),
-    ),
+  const row = new RegExp(`^${name} +Stable +${force.served.slice(0, 8)} +\\d+[hm] +\\d+[hm] +\\d+d$`, 'm');
+  await context.checkNow(
+    'certs status shows the certificate, its expiry and renewal, and its trusted authority',
+    () => row.test(out) && out.includes(`${names.webhookConfiguration}=${last.slice(0, 8)}`),
   );
+  await checkRefusal(running);
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
+}
+
+/** Checks that `certs rotate` refuses at once what the operator would refuse later. */
+async function checkRefusal({ context, run }: RunningOperator): Promise<void> {
+  const config = smallConfig('given');
+  const given = { provider: 'Secret', secretRef: { name: 'given-tls' } };
+  await applyObject(context.client, { ...config, spec: { ...config.spec, certificate: given } });
+  const { code, errors } = await run('rotate', 'given');
+  const advice = /so the operator issues no certificate; replace tls\.crt and tls\.key in Secret \S+\/given-tls/;
+  await context.checkNow('certs rotate refuses a certificate that comes from a Secret, and says what to do', () =>
+    found(`${code} ${advice.test(errors)}`, '1 true'),
+  );
 }
 
 const service = 'served-injector';

@@ -41,6 +41,7 @@ export const diffPredicts: Scenario = {
     const fleet = fleetIn(context, namespaces, count);
     await fleet.create();
 
+    await checkNames(context, namespaces[0] ?? '');
     let compared = 0;
     let before: Variant = {};
     const seconds: number[] = [];
@@ -81,6 +82,23 @@ function limitRange(namespace: string): KubernetesObject {
     { type: 'Container', default: { cpu: '2', memory: '512Mi' }, defaultRequest: { cpu: '50m', memory: '32Mi' } },
   ];
   return { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'defaults', namespace }, spec: { limits } };
+}
+
+/** Checks the exit status for names that match nothing, and for identical configurations. */
+async function checkNames(context: ScenarioContext, namespace: string): Promise<void> {
+  const diff = async (...flags: string[]) => {
+    const { code, out, errors } = await runInjector(['diff', ...flags, ...clusterFlags(context.cluster)]);
+    return `${code}: ${out} ${errors}`.replaceAll(/\s+/g, ' ');
+  };
+  const rows: [flags: string[], expected: RegExp][] = [
+    [['--to', 'mesh'], /^0: .* the configurations are identical/],
+    [['--to', 'mesh', '-n', `${namespace}s`], new RegExp(`^5: .*there is no namespace .*did you mean ${namespace}\\?`)],
+    [['--to', 'mesh', '--from', 'next'], /^5: .*nothing was compared: .* none is injected by revision next/],
+  ];
+  for (const [flags, expected] of rows) {
+    const said = await diff(...flags);
+    await context.checkNow(`injector diff ${flags.join(' ')} says: ${said.slice(0, 150)}`, () => expected.test(said));
+  }
 }
 
 /** Asks for the prediction by -f, by --to and by --to-values in turn. */

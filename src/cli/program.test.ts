@@ -117,6 +117,27 @@ describe('the command line', () => {
     }
   });
 
+  it('groups the commands in its help', async () => {
+    const { out } = await runCommand(['--help']);
+    const [, ...parts] = out.split(/\n\n(?=For|Other|Examples)/).slice(0, -1);
+    assert.deepEqual(
+      parts.map((part) => [
+        part.split('\n')[0],
+        part
+          .match(/(?<=\n {2})\S+/g)
+          ?.sort()
+          .join(' '),
+      ]),
+      [
+        ['For authors of pods:', 'analyze check revisions status'],
+        ['For the platform team:', 'certs diff disable enable install operator release tag uninstall'],
+        ['For files, without a cluster:', 'annotations inject kube-inject lint serve template uninject'],
+        ['Other commands:', 'completion crd help version'],
+      ],
+    );
+    assert.doesNotMatch((await runCommand(['tag', '--help'])).out, /For|Other/);
+  });
+
   describe('completion', () => {
     const cluster = new RevisionCluster();
     before(async () => {

@@ -22,6 +22,7 @@ const longRunning = new Set(['operator', 'serve', 'diff']);
  * if the bundle loads them later.
  */
 const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
+  check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
   install: async (terminal) => (await import('./install/install.ts')).installCommand(terminal),
   uninstall: async (terminal) => (await import('./install/uninstall.ts')).uninstallCommand(terminal),
   operator: async () => (await import('./commands/operator.ts')).operatorCommand(),
@@ -37,7 +38,6 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   uninject: async (terminal) => (await import('./commands/uninject.ts')).uninjectCommand(terminal),
   diff: async (terminal) => (await import('./commands/diff.ts')).diffCommand(terminal),
   lint: async (terminal) => (await import('./commands/lint.ts')).lintCommand(terminal),
-  check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
   release: async (terminal) => (await import('./commands/release.ts')).releaseCommand(terminal),
@@ -45,6 +45,23 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   completion: async (terminal) => (await import('./completion/completion.ts')).completionCommand(terminal),
   crd: crdCommand,
   version: versionCommand,
+};
+
+/** The groups of commands in the help. The others, such as `completion`, come last. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  'For authors of pods:': ['check', 'status', 'revisions', 'analyze'],
+  'For the platform team:': [
+    'install',
+    'uninstall',
+    'tag',
+    'diff',
+    'certs',
+    'disable',
+    'enable',
+    'release',
+    'operator',
+  ],
+  'For files, without a cluster:': ['lint', 'inject', 'uninject', 'kube-inject', 'annotations', 'template', 'serve'],
 };
 
 /** Creates the command for completion scripts. */
@@ -60,6 +77,8 @@ export async function createProgram(terminal: Terminal, name = ''): Promise<Comm
     .version(programVersion, '--version', 'print the version number')
     .showHelpAfterError('(run injector COMMAND --help for help)')
     .exitOverride()
+    .commandsGroup('Other commands:')
+    .helpCommand(true)
     .configureOutput({
       // Help consists of our own lines; an error repeats arguments, and ends with a suggestion.
       writeOut: (text) => terminal.document(text),
@@ -72,7 +91,9 @@ export async function createProgram(terminal: Terminal, name = ''): Promise<Comm
     });
   const called = name === '__complete' ? completer : Object.hasOwn(commands, name) ? commands[name] : undefined;
   for (const load of called === undefined ? Object.values(commands) : [called]) {
-    program.addCommand(await load(terminal));
+    const command = await load(terminal);
+    const [heading] = Object.entries(groups).find(([, names]) => names.includes(command.name())) ?? [];
+    program.addCommand(heading === undefined ? command : command.helpGroup(heading));
   }
   inherit(program, program, '');
   return program;

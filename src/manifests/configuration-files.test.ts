@@ -42,6 +42,21 @@ templates:
     });
   });
 
+  const implied: [templates: object, more: object, names: string[] | undefined][] = [
+    [{ proxy: 'a' }, {}, ['proxy']],
+    [{ proxy: 'a' }, { aliases: { sidecar: ['proxy'] } }, undefined],
+    [{ proxy: 'a' }, { defaultTemplates: [] }, undefined],
+    [{ sidecar: 'a' }, {}, undefined],
+    [{ proxy: 'a', sidecar: 'b' }, {}, undefined],
+    [{ proxy: 'a', other: 'b' }, {}, undefined],
+  ];
+  for (const [templates, more, names] of implied) {
+    it(`writes ${String(names)} as the default of ${JSON.stringify({ templates, ...more })}`, () => {
+      const files = configurationFiles(injectorConfig('a', { injection: { templates, ...more } }));
+      assert.deepEqual((load(files.config) as { defaultTemplates?: string[] }).defaultTemplates, names);
+    });
+  }
+
   it("writes every field under the corresponding key of Istio's format", () => {
     const injection = {
       policy: 'disabled',

@@ -3,6 +3,7 @@ import type { ConfigurationFiles } from '../api/injector-config/configuration-fi
 import { ConfigurationError } from '../api/errors.ts';
 import type { InjectionSettings, NativeSidecars } from '../api/injector-config/injection-settings.ts';
 import { type InjectorConfig, type InjectorConfigSpec, revisionOf } from '../api/injector-config/injector-config.ts';
+import { impliedTemplates } from '../api/injector-config/validate-injector-config.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 import { canonicalJson, valuesJson } from './values-json.ts';
 
@@ -97,8 +98,9 @@ function textOf({ field, namespace, name, key }: ConfigurationReference, text: s
 
 /** Returns Istio's injector config. As in Istio's file, empty lists and maps are omitted. */
 function istioConfig(injection: InjectorConfigSpec['injection']): Record<string, unknown> {
-  const { policy = 'enabled', enableNamespacesByDefault, templates, template, defaultTemplates, aliases } = injection;
+  const { policy = 'enabled', enableNamespacesByDefault, templates, template, aliases } = injection;
   const { alwaysInjectSelector, neverInjectSelector, injectedAnnotations } = injection;
+  const { defaultTemplates = impliedTemplates(injection) } = injection;
   const optional = { defaultTemplates, aliases, alwaysInjectSelector, neverInjectSelector, injectedAnnotations };
   return {
     policy,

@@ -62,7 +62,7 @@ export const injectionSchema = z.object({
     .describe('The left and right delimiters of template actions. Templates of Istio 1.x use [[ and ]].'),
   defaultTemplates: optional(
     list(templateName, 32),
-    'The templates or aliases, in order, for pods that do not choose templates. Defaults to ["sidecar"].',
+    'The templates or aliases, in order, for pods that do not choose templates. Defaults to the only template, or else to ["sidecar"].',
   ),
   aliases: boundedRecord(list(templateName, 32), 32)
     .default({})

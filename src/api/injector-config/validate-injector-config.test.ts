@@ -43,6 +43,7 @@ describe('validateInjectorConfig', () => {
       'a',
       injection({ configFrom: istio, values: {}, aliases: {}, neverInjectSelector: [] }),
     ],
+    ['one template of any name', 'a', injection({ templates: { gateway: 'x' }, aliases: { all: ['gateway'] } })],
     ['an empty list of default templates', 'a', injection({ templates: { gateway: 'x' }, defaultTemplates: [] })],
     ['selection Custom with an empty selector', 'a', { webhook: { selection: 'Custom', objectSelector: {} } }],
     ['a url', 'a', { webhook: { url: 'https://injector.example.com:8443/some/path' } }],

@@ -22,9 +22,21 @@ export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   ];
 }
 
+/**
+ * Returns the default templates if none are named: the only template, or `sidecar`. Undefined where
+ * Istio's default `sidecar` exists or cannot be replaced, so that its configuration stays the same.
+ */
+export function impliedTemplates({
+  templates = {},
+  aliases,
+}: InjectorConfig['spec']['injection']): readonly string[] | undefined {
+  const names = Object.keys(templates);
+  return names.length === 1 && !names.includes('sidecar') && !Object.hasOwn(aliases, 'sidecar') ? names : undefined;
+}
+
 /** Finds unknown names in defaultTemplates and aliases. Pods that use such a name are refused. */
 function templateNameMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
-  const { templates, defaultTemplates = ['sidecar'], aliases } = injection;
+  const { templates, defaultTemplates = impliedTemplates(injection) ?? ['sidecar'], aliases } = injection;
   if (templates === undefined) return [];
   const available = Object.keys(templates).sort();
   const known = new Set([...available, ...Object.keys(aliases)]);

@@ -196,6 +196,15 @@ describe('injector certs', () => {
       assert.match((await call('status')).errors, /^$/);
     });
 
+    it('status refuses a namespace that does not exist', async () => {
+      objects['/api/v1/namespaces'] = { items: [{ metadata: { name: 'n' } }], metadata: {} };
+      sees(await call('status', '-n', 'nn'), 2, {
+        errors: /--namespace: there is no namespace nn; .*did you mean n\?/,
+      });
+      objects['/api/v1/namespaces'] = 403;
+      sees(await call('status', '-n', 'n'), 0, { errors: /^$/ });
+    });
+
     it('status reports the objects that the user may not read', async () => {
       objects[secret] = 403;
       objects[leases] = 403;

@@ -9,6 +9,7 @@ import { caBundlesOf } from '../../operator/webhooks/published-webhook.ts';
 import { observeCertificates, readConfigs, readWebhookConfigurations } from './read-certificates.ts';
 import { certificateReport, type CertificateReport } from './certificate-report.ts';
 import { formatUntil, outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { requireNamespaceIn } from '../usage/installation.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 
@@ -72,6 +73,7 @@ function certsStatusCommand(terminal: Terminal): Command {
     .addOption(outputOption())
     .action(async (names: string[], options: StatusOptions) => {
       const reports = await withCluster(options, async (client) => {
+        await requireNamespaceIn(client, options.namespace);
         const configs = await readConfigs(client, names);
         const health = await readOperatorHealth(
           client,

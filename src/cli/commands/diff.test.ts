@@ -137,8 +137,8 @@ describe('injector diff', () => {
   });
 
   const nothing: [argv: string[], message: RegExp][] = [
-    [['-n', 'shp'], /^error: --namespace shp: there is no such namespace; .*; did you mean shop\?$/],
-    [['--workload', 'shp/deployment/web'], /--workload shp: there is no such namespace; .*did you mean shop\?/],
+    [['-n', 'shp'], /^error: --namespace: there is no namespace shp; .*; did you mean shop\?$/],
+    [['--workload', 'shp/deployment/web'], /--workload: there is no namespace shp; .*did you mean shop\?/],
     [['--workload', 'shop/deployment/wbe'], /no workload shop\/deployment\/wbe; existing names: shop\/Deployment\/web/],
     [['--from', '1-23'], /--from 1-23: no InjectorConfig has this revision/],
     [['--to', '1-2'], /no InjectorConfig has this revision; existing names: 1-24, 1-25/],
@@ -269,7 +269,7 @@ describe('injector diff', () => {
       assert.deepEqual([summary.workloads, summary.estimated], [1, 1]);
       sees(await files('--manifests', path('apps'), '-f', next, '--from-file', next), 0, { out: /no difference/ });
       const typo = ['--manifests', path('apps'), '-f', next, '--from-file', old];
-      sees(await files(...typo, '-n', 'shp'), 5, { errors: /no such namespace; existing names: shop; did you mean/ });
+      sees(await files(...typo, '-n', 'shp'), 5, { errors: /no namespace shp; existing names: shop; did you mean/ });
       sees(await files(...typo, '--workload', 'shop/pod/a'), 5, { errors: /existing names: shop\/Deployment\/a/ });
       sees(await files(...typo, '--to', 'mash'), 5, { errors: /has this revision; existing names: mesh/ });
       sees(await files('--manifests', path('apps'), '-f', next), 2, { errors: /name the InjectorConfig before/ });

@@ -10,6 +10,7 @@ import {
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import { inFile } from '../injection/read-injector-config.ts';
+import { oneLine } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface InjectOptions extends ConfigurationOptions, FileOptions {
@@ -31,7 +32,7 @@ export function injectCommand(terminal: Terminal): Command {
       const injector = inFile(options.config ?? options.configDir ?? '', () => loadInjector(files));
       const { failure, warnings } = rehearse(injector, () => performance.now());
       if (failure !== undefined)
-        terminal.error(`warning: the operator would not publish this configuration: ${failure.message}`);
+        terminal.error(`warning: the operator would not publish this configuration: ${oneLine(failure.message)}`);
       for (const warning of [...injector.warnings, ...warnings]) terminal.error(`warning: ${warning}`);
       const { namespace = 'default', kubeletVersion: nodes } = options;
       await injectFiles(terminal, injector, { nodes, namespace }, options);

@@ -50,6 +50,7 @@ describe('injector lint', () => {
   it('lets an API server validate injected pods only with --server', async () => {
     const cluster = new RevisionCluster();
     await cluster.start();
+    for (const name of ['default', 'apps']) cluster.addNamespace(name);
     const file = write('mount.yaml', config('workingDir: /unknown'));
     const lint = (...argv: string[]) => cluster.injector(['lint', file, ...argv]);
     const refuses =
@@ -70,6 +71,7 @@ describe('injector lint', () => {
       out: /served\/config:2:\d+: error: configuration: the API server refuses .*\.workingDir: Invalid value/,
     });
     assert.equal(cluster.memory.dryRunPods.at(-1)?.metadata.namespace, 'apps');
+    sees(await lint('--server', '-n', 'app'), 2, { errors: /there is no namespace app; .*did you mean apps\?/ });
     cluster.memory.faults.push(refusal('POST', '/pods', 403, 'exceeded quota'));
     sees(await lint('--server'), 0, { out: /: note: .*did not say whether injected pods are valid.*exceeded quota/ });
     await cluster.stop();
@@ -95,11 +97,38 @@ describe('injector lint', () => {
     });
   });
 
+  const second = (field: string): string => `args: [a]
+          - name: other
+            image: registry.example.com/other:1.0
+            securityContext: {capabilities: {drop: [ALL]}}
+            ${field}`;
+  const good = 'resources: {requests: {cpu: 10m, memory: 1Mi}}';
   const places: [title: string, text: string, rule: RuleName, line: number, column: number][] = [
     ['a field', config('', { spec: 'revison: 1-25' }), 'unknown-field', 5, 3],
     ['a function in a template', config('args: [{{ now | quote }}]'), 'unrepeatable-function', 15, 23],
     ['a container', config('ports: [{containerPort: 80, hostPort: 80}]'), 'host-access', 11, 13],
     ['a failure', config('args: [{{ index .Values.a 1 }}]'), 'template-fails', 15, 23],
+    ['output that is not YAML', config(second(`args: [a\n            ${good}`)), 'template-fails', 20, 13],
+    [
+      'a value of the wrong type',
+      config(
+        second(
+          `${good}\n            env:\n            - {name: A, value: a}\n            {{- if true }}\n            - {name: B, value: {{ add 1 2 }}}\n            {{- end }}`,
+        ),
+      ),
+      'template-fails',
+      23,
+      13,
+    ],
+    ['a quantity', config(second('resources: {requests: {cpu: 10m, memory: 1x}}')), 'template-fails', 19, 13],
+    ['an unknown field of a pod', config(second(`imag: a\n            ${good}`)), 'unknown-pod-field', 19, 13],
+    [
+      'a field without a value',
+      config(second(`${good}\n            args: [{{ .Values.a.b }}]`)),
+      'missing-value',
+      20,
+      13,
+    ],
     [
       'an item of a List',
       `apiVersion: v1\nkind: List\nitems:\n- ${config('', { spec: 'revison: a' }).replaceAll('\n', '\n  ')}`,
@@ -164,6 +193,21 @@ describe('injector lint', () => {
     const found = lintText(text).map(({ rule, message }) => `${rule} ${message.slice(-30)}`);
     assert.equal(found.filter((each) => each.startsWith('unknown-field')).length, 2);
     assert.equal(found.filter((each) => each.startsWith('unrepeatable-function')).length, 2);
+  });
+
+  it('names the field and value of a bad quantity, and prints what inject prints', async () => {
+    const bad = write('quantity.yaml', config(second('resources: {requests: {cpu: 10m, memory: 1x}}')));
+    const yaml = write('yaml.yaml', config('args: [a'));
+    const rows: [file: string, said: RegExp][] = [
+      [bad, /failed to run injection template: .*suffix: "1x" in spec\.containers\.resources\.requests\.memory/],
+      [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 8: [a-z ]+/],
+    ];
+    for (const [file, said] of rows) {
+      const [text = ''] = said.exec((await runCommand(['lint', file])).out) ?? [];
+      assert.notEqual(text, '');
+      const { errors } = await runCommand(['inject', '-f', 'examples/sleep.yaml', '-c', file]);
+      assert.equal(errors.split(text).length, 3, errors);
+    }
   });
 
   it('says for how many kinds of pods a template fails', () => {

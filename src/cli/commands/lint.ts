@@ -8,6 +8,7 @@ import { lintOnServer } from '../lint/lint-server.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { readFiles } from '../read-folder.ts';
 import { outputOption, plural, writeData } from '../report/write-report.ts';
+import { requireNamespaceIn } from '../usage/installation.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
 interface LintOptions extends ConfigurationOptions, ClusterOptions {
@@ -35,7 +36,10 @@ export function lintCommand(terminal: Terminal): Command {
       if (options.server === undefined && (options.context ?? options.kubeconfig) !== undefined)
         throw new UsageError('--context and --kubeconfig: also use --server; otherwise no cluster is needed');
       const online = options.server
-        ? await withCluster(options, (client) => lintOnServer(client, options.namespace, configurations))
+        ? await withCluster(options, async (client) => {
+            await requireNamespaceIn(client, options.namespace);
+            return lintOnServer(client, options.namespace, configurations);
+          })
         : [];
       const all = inOrder([...offline, ...online]);
       const findings = all.filter(({ rule }) => !options.ignore.includes(rule));

@@ -194,7 +194,7 @@ function progressBar(done: number, all: number): string {
 
 /** Makes the error for a namespace in which there is nothing to compare. */
 export function unmatchedNamespace(flag: string, name: string, names: Iterable<string>): UnmatchedName {
-  return new UnmatchedName(`${flag} ${name}: there is no such namespace; ${namesThere(name, names)}`);
+  return new UnmatchedName(`${flag}: there is no namespace ${name}; ${namesThere(name, names)}`);
 }
 
 /** @throws UnmatchedName if there is no such workload */

@@ -3,6 +3,7 @@ import type { Injector } from '../../inject/injector.ts';
 import { type FileInjectionResult, kubeInject } from '../../inject/kube-inject.ts';
 import type { FileContext } from '../../inject/objects/inject-object.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
+import { oneLine } from '../report/write-report.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 
 /** The options that {@link addFileOptions} adds. */
@@ -28,7 +29,9 @@ export async function editFiles(
   for (const file of filename) {
     const result = edit(await readNamedFile(terminal, '--filename', file), file);
     if (result.outcome === 'failed') {
-      terminal.error(`error: ${[file, result.object].filter((part) => part !== '').join(': ')}: ${result.message}`);
+      terminal.error(
+        `error: ${[file, result.object].filter((part) => part !== '').join(': ')}: ${oneLine(result.message)}`,
+      );
       terminal.setExitCode(exitCodes.failure);
       return;
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
@@ -25,6 +26,14 @@ describe('injector install and uninstall', () => {
     };
   });
   afterEach(() => cluster.stop());
+
+  it('is documented with its default namespace', () => {
+    const files = ['docs/install.md', 'docs/observability.md', 'charts/injector-operator/README.md'];
+    const named = files.flatMap(
+      (file) => readFileSync(file, 'utf8').match(/(?<=--namespace )sidecar-injector\S*/g) ?? [],
+    );
+    assert.deepEqual(named, [home, home, home]);
+  });
 
   it('applies the chart, changes nothing the second time, and removes obsolete objects', async () => {
     assert.match(

@@ -8,7 +8,7 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import type { ApiClient, ListOptions } from '../../kube/api-client.ts';
-import { ignoreNotFound } from '../../kube/api-error.ts';
+import { ApiError, ignoreNotFound } from '../../kube/api-error.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
@@ -95,6 +95,16 @@ export function namespacesNaming(
 export function requireNamespace(name: string | undefined, { namespaces }: Pick<Installation, 'namespaces'>): void {
   if (name === undefined || namespaces.has(name)) return;
   throw new UsageError(`--namespace: there is no namespace ${name}; ${namesThere(name, namespaces.keys())}`);
+}
+
+/** Like {@link requireNamespace}; without the right to list namespaces, any name is accepted. */
+export async function requireNamespaceIn(client: Pick<ApiClient, 'listAll'>, name: string | undefined): Promise<void> {
+  if (name === undefined) return;
+  const listed = await client.listAll(kinds.namespaces).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+  });
+  if (listed === undefined) return;
+  requireNamespace(name, { namespaces: new Map(listed.items.map(({ metadata }) => [metadata.name ?? '', {}])) });
 }
 
 /** Reads the revisions and tags of a cluster. */

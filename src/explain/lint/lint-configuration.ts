@@ -3,16 +3,18 @@ import type { ConfigurationFiles } from '../../api/injector-config/configuration
 import { ConfigurationError } from '../../api/errors.ts';
 import { type ReadConfiguration, readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
-import type { Rehearsal } from '../../inject/injection-result.ts';
+import type { InjectionResult, Rehearsal } from '../../inject/injection-result.ts';
 import { type Injector, loadInjector } from '../../inject/injector.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { templateMistakes } from '../../inject/rehearsal/template-mistakes.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { roomyPod, typicalPod, type TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import { type TemplateOutput, TemplateOutputs } from '../../inject/render/template-outputs.ts';
 import { readLegacyOutput } from '../../inject/render/legacy-template.ts';
 import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
 import { areDisjoint, compileLabelSelector } from '../../selection/label-selector.ts';
 import type { LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import { placeOfFailure, placeOfField, placeOfWord, type TemplatePlace } from './find-place.ts';
 import { outputFindings } from './lint-output.ts';
 import type { Level, LintFinding } from './rules.ts';
 
@@ -30,30 +32,59 @@ export function lintConfiguration(files: ConfigurationFiles): LintFinding[] {
     );
     if (broken.length > 0) return broken;
     const injector = loadInjector(files, { read });
-    const findings = [...read.config.templates].flatMap(([name, text]) => lintTemplate(injector, name, text));
+    const findings = [...read.config.templates].flatMap(([name, text]) => {
+      /** Renders another text for a pod instead of the template, whether or not it is part of a pod. */
+      const renderFor = (pod: JsonObject) => (changed: string) => {
+        const config = { ...read.config, templates: new Map(read.config.templates).set(name, changed) };
+        const outputs = new RecordedOutputs();
+        const { templates, ...others } = loadInjector(files, { read: { ...read, config } });
+        tryAlone({ ...others, templates: { ...templates, outputs } }, name, pod);
+        return outputs.last;
+      };
+      return lintTemplate(injector, name, text, renderFor);
+    });
     const failing = findings.flatMap(({ rule, template = '' }) => (rule === 'template-fails' ? [template] : []));
     findings.push(...podFindings(injector, read.config.templates, failing));
     return [...findings, ...authorFindings(files, injector, read), ...settingFindings(injector, read)];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    return [{ rule: 'invalid-object', message: firstLine(error.message), field: error.field }];
+    return [{ rule: 'invalid-object', message: oneLine(error.message), field: error.field }];
   }
 }
 
-/** Tries one template on typical pods, as if it were the only default template. */
-function lintTemplate(injector: Injector, name: string, text: string): LintFinding[] {
+/** Remembers the last output, even if it is not YAML. */
+class RecordedOutputs extends TemplateOutputs {
+  last = '';
+  override read(text: string): TemplateOutput | undefined {
+    this.last = text;
+    return super.read(text);
+  }
+}
+
+/** Injects a pod as if a template were the only default template. */
+function tryAlone(injector: Injector, name: string, pod: JsonObject): InjectionResult {
   const rules = { ...injector.rules, policy: 'enabled', neverInject: [] };
   const alone: Injector = { ...injector, rules, defaultTemplates: [name], aliases: new Map() };
+  return inject(alone, { pod, namespace: 'default', path: '/inject' });
+}
+
+/** Tries one template on typical pods, as if it were the only default template. */
+function lintTemplate(
+  injector: Injector,
+  name: string,
+  text: string,
+  renderFor: (pod: JsonObject) => (changed: string) => string,
+): LintFinding[] {
   const { outputs, legacy } = injector.templates;
-  const failed: { kind: string; message: string }[] = [];
+  const failed: { kind: string; message: string; pod: JsonObject }[] = [];
   const parts = new Map<string, JsonObject>();
   let tried = 0;
   while (tried < triedPods) {
     const { kind, pod } = typicalPod(injector.settings.keys.inject, tried);
     tried += 1;
     outputs.forget();
-    const result = inject(alone, { pod, namespace: 'default', path: '/inject' });
-    if (result.outcome === 'failed') failed.push({ kind, message: result.message });
+    const result = tryAlone(injector, name, pod);
+    if (result.outcome === 'failed') failed.push({ kind, message: result.message, pod });
     // Each further pod could take as long.
     if (result.outcome === 'failed' && result.reason === 'TemplateLimit') break;
     for (const [output, content] of outputs.all()) parts.set(output, legacy ? readLegacyOutput(content).part : content);
@@ -67,15 +98,20 @@ function lintTemplate(injector: Injector, name: string, text: string): LintFindi
   if (first !== undefined) {
     const kinds = [...new Set(failed.map(({ kind }) => kind))].slice(0, 3).join(', ');
     const level = isDefault ? (failed.length === tried ? 'error' : 'warning') : 'note';
-    const message = `fails for ${failed.length} of ${tried} typical pods, such as ${kinds}: ${firstLine(first.message)}`;
-    findings.push({ rule: 'template-fails', level, message, template: name, ...positionIn(first.message) });
+    const message = `fails for ${failed.length} of ${tried} typical pods, such as ${kinds}: ${oneLine(first.message)}`;
+    const place =
+      positionIn(first.message) ?? placeOfFailure(text, first.message, injector.settings, renderFor(first.pod));
+    findings.push({ rule: 'template-fails', level, message, template: name, ...place });
   }
   // An output that is not part of a pod was already reported.
   if (failed.length === tried) return findings;
   const inOutput = outputFindings([...parts.values()], isDefault);
   return [
     ...findings,
-    ...inOutput.map(({ rule, message, near }) => ({ rule, message, template: name, ...placeOf(text, near) })),
+    ...inOutput.map(({ rule, message, near, field }) => {
+      const place = field === undefined ? placeOfWord(text, near) : placeOfField(text, field);
+      return { rule, message, template: name, ...place };
+    }),
   ];
 }
 
@@ -97,7 +133,11 @@ function podFindings(
     const { message, share, isEvery } = unusable;
     const [, value] = /: "([^"\\]+)"/.exec(message) ?? [];
     const [only = ''] = names;
-    const place = names.length > 1 ? { field: 'config.defaultTemplates' } : placeOf(texts.get(only) ?? '', value);
+    const text = texts.get(only) ?? '';
+    const [, field = ''] = /(spec\.\S+): /.exec(message) ?? [];
+    const byValue = placeOfWord(text, value);
+    const inText = byValue.line === undefined ? placeOfField(text, field) : byValue;
+    const place = names.length > 1 ? { field: 'config.defaultTemplates' } : inText;
     const template = names.length > 1 ? {} : { template: only };
     const found = { level: level ?? (isEvery ? 'error' : 'warning'), message: `makes ${share} unusable: ${message}` };
     return [{ rule: 'invalid-pod', ...found, ...template, ...place }];
@@ -114,17 +154,9 @@ function podFindings(
 }
 
 /** Reads the position from Go's message `template: inject:LINE:COLUMN: …`. */
-function positionIn(message: string): { line?: number; column?: number } {
+function positionIn(message: string): TemplatePlace | undefined {
   const [, line, column] = /inject:(\d{1,7}):(\d{1,7}):/.exec(message) ?? [];
-  return line === undefined ? {} : { line: Number(line), column: Number(column) + 1 };
-}
-
-/** Returns the first line of a text that contains a word; nothing if there is none. */
-function placeOf(text: string, near: string | undefined): { line?: number; column?: number } {
-  const at = near === undefined ? -1 : text.indexOf(near);
-  if (at < 0) return {};
-  const before = text.slice(0, at).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) + 1 };
 }
 
 /** The values with which an annotation, or a label, is tried. */
@@ -149,7 +181,7 @@ function authorFindings(files: ConfigurationFiles, injector: Injector, read: Rea
         : `preset Safe refuses ${named}, because ${why}`;
     const message = isSafe ? refused : `every author of pods may set ${named}: ${why}`;
     const [template, text = ''] = [...read.config.templates].find(([, each]) => each.includes(use.name)) ?? [];
-    const at = template === undefined ? {} : { template, ...placeOf(text, use.name) };
+    const at = template === undefined ? {} : { template, ...placeOfWord(text, use.name) };
     return [{ rule: 'author-annotation', level: isSafe ? 'note' : 'warning', message, ...at }];
   });
 }
@@ -164,7 +196,7 @@ function refusedTrial(safe: Injector, { of, name }: AuthorUse): string | undefin
     // A value that only makes a template fail gives its author no influence.
     if (result.outcome !== 'failed' || result.reason !== 'UnsafeAnnotation') continue;
     if (result.message.includes(' does not fit ')) continue;
-    return firstLine(result.message).split(': ')[0];
+    return oneLine(result.message).split(': ')[0];
   }
   return undefined;
 }
@@ -190,6 +222,7 @@ export function isEmpty(selector: LabelSelector): boolean {
   return 'matches' in compileLabelSelector(selector, 'everything') && areDisjoint(selector, selector);
 }
 
-function firstLine(message: string): string {
-  return message.split('\n')[0] ?? '';
+/** Joins the lines of a message. */
+function oneLine(message: string): string {
+  return message.replaceAll(/\s*\n\s*/g, ' ');
 }

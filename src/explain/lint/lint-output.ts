@@ -11,6 +11,8 @@ export interface OutputFinding {
   readonly message: string;
   /** A text in the template that is probably near the cause. */
   readonly near?: string;
+  /** The field of the output with the problem. */
+  readonly field?: string;
 }
 
 /** The maximum number of fields that a message names. */
@@ -32,13 +34,12 @@ export function outputFindings(parts: readonly JsonObject[], mustAdd: boolean): 
 }
 
 function fieldFindings(part: JsonObject): OutputFinding[] {
-  const lastName = (path: string): string => path.split('.').at(-1) ?? path;
   return [
     ...unknownPodFields(part, mostFields).map((path): OutputFinding => {
-      return { rule: 'unknown-pod-field', message: `writes ${path}, which a pod does not have`, near: lastName(path) };
+      return { rule: 'unknown-pod-field', message: `writes ${path}, which a pod does not have`, field: path };
     }),
     ...pathsOf(part, '<no value>', '').map((path): OutputFinding => {
-      return { rule: 'missing-value', message: `prints <no value> into ${path}` };
+      return { rule: 'missing-value', message: `prints <no value> into ${path}`, field: path };
     }),
   ];
 }

@@ -20,9 +20,15 @@ function decodeQuantity(value: unknown, position: DecoderPosition): string {
     return canonicalQuantity(typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;
-    throw new PodTypeError(position.path.join('.'), error.message, { cause: error });
+    const field = position.path.join('.');
+    // Go names neither the value nor the field.
+    const shown = JSON.stringify(value).slice(0, longestShown);
+    throw new PodTypeError(field, `${error.message}: ${shown} in ${field}`, { cause: error });
   }
 }
+
+/** The maximum length of a value in a message, in characters. */
+const longestShown = 80;
 
 function decodeIntOrString(value: unknown, position: DecoderPosition): string | number {
   if (typeof value === 'string') return value;

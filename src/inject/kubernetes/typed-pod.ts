@@ -130,9 +130,13 @@ class Decoding {
   #map(type: PodMapType, value: unknown): unknown {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     let result: JsonObject = value;
+    const { path } = this.#position;
     for (const name in value) {
       const item = value[name];
+      // Like Go, names no key in an error of another type.
+      if (type.value.kind === 'custom') path.push(name);
       const decoded = item === null ? zeroOf(type.value) : this.#value(type.value, item);
+      if (type.value.kind === 'custom') path.pop();
       if (decoded === item) continue;
       if (result === value) result = { ...value };
       setMember(result, name, decoded);
