@@ -102,6 +102,8 @@ export async function createProgram(terminal: Terminal, name = ''): Promise<Comm
 /** Copies settings, so that commander does not end the process, and adds examples. */
 function inherit(command: Command, program: Command, name: string): void {
   if (command !== program) command.copyInheritedSettings(program);
+  // The settings include the help command of the program, with its group.
+  if (command !== program && command.commands.length > 0) command.helpCommand('help [command]');
   command.addHelpText('after', examplesOf(name));
   for (const below of command.commands) inherit(below, program, `${name} ${below.name()}`.trim());
 }

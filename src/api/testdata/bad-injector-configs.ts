@@ -119,7 +119,7 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'a confirmationPeriod longer than the remaining validity', spec: certificate({ confirmationPeriod: '3000h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /leave more than confirmationPeriod/ },
   { title: 'a confirmationPeriod of 9s', spec: certificate({ confirmationPeriod: '9s' }), field: 'spec.certificate.confirmationPeriod', refusedBy: 'rule', message: /at least 10s/ },
   // --- only the validating webhook and reconcile
-  { title: 'a default template that does not exist', spec: { injection: { templates: { hello: 'x' } } }, field: 'spec.injection.defaultTemplates', refusedBy: 'webhook', message: /"sidecar".*use one of hello/ },
+  { title: 'a default template that does not exist', spec: { injection: { templates: { hello: 'x', bye: 'y' } } }, field: 'spec.injection.defaultTemplates', refusedBy: 'webhook', message: /"sidecar".*use one of bye, hello/ },
   { title: 'an alias of an alias', spec: injection({ aliases: { a: ['sidecar'], b: ['a'] } }), field: 'spec.injection.aliases.b', refusedBy: 'webhook', message: /"a".*use one of sidecar/ },
   { title: 'an annotation with a space', spec: injection({ injectedAnnotations: { 'a b': 'c' } }), field: 'spec.injection.injectedAnnotations', refusedBy: 'webhook', message: /"a b" is not an annotation name/ },
   { title: 'operator In without values', spec: injection({ neverInjectSelector: [{ matchExpressions: [{ key: 'a', operator: 'In' }] }] }), field: 'spec.injection.neverInjectSelector[0].matchExpressions[0].values', refusedBy: 'webhook', message: /at least one value/ },

@@ -199,7 +199,10 @@ describe('injector lint', () => {
     const bad = write('quantity.yaml', config(second('resources: {requests: {cpu: 10m, memory: 1x}}')));
     const yaml = write('yaml.yaml', config('args: [a'));
     const rows: [file: string, said: RegExp][] = [
-      [bad, /failed to run injection template: .*suffix: "1x" in spec\.containers\.resources\.requests\.memory/],
+      [
+        bad,
+        /failed to run injection template: .*quantities must .*: "1x" in spec\.containers\.resources\.requests\.memory/,
+      ],
       [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 8: [a-z ]+/],
     ];
     for (const [file, said] of rows) {

@@ -23,10 +23,13 @@ function literally(text: string): string {
 /** Returns the place of a field such as `spec.containers[0].image`: each name follows the previous. */
 export function placeOfField(text: string, field: string): TemplatePlace {
   let at = -1;
-  for (const name of field.split(/[.[\]"]+/).filter((each) => /\D/.test(each))) {
+  for (const name of field.split(/[.[\]"]+/).filter((each) => each !== '')) {
+    const items = /^[^\n]*:\s*\n/.test(text.slice(at)) ? [...text.slice(at).matchAll(/^[ \t]*- /gm)] : [];
+    const siblings = items.filter(([dash]) => dash === items[0]?.[0]);
     const key = new RegExp(`(?<![\\w.-])${literally(name)}["']?\\s*:|(?<=:\\s*["']?)${literally(name)}(?![\\w-])`, 'g');
     key.lastIndex = at + 1;
-    at = key.exec(text)?.index ?? at;
+    if (/^\d+$/.test(name)) at += siblings[Number(name)]?.index ?? 0;
+    else at = key.exec(text)?.index ?? at;
   }
   return placeAt(text, at);
 }

@@ -21,9 +21,8 @@ function decodeQuantity(value: unknown, position: DecoderPosition): string {
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;
     const field = position.path.join('.');
-    // Go names neither the value nor the field.
     const shown = JSON.stringify(value).slice(0, longestShown);
-    throw new PodTypeError(field, `${error.message}: ${shown} in ${field}`, { cause: error });
+    throw new PodTypeError(field, error.message, { cause: error }, `: ${shown} in ${field}`);
   }
 }
 

@@ -3,10 +3,13 @@ export class PodTypeError extends Error {
   override readonly name = 'PodTypeError';
   /** The path in Go's format, without list indexes: `spec.containers.ports`; '' for the pod. */
   readonly field: string;
+  /** The value and the field, if Go's message names neither. */
+  readonly detail: string;
 
-  constructor(field: string, message: string, options?: ErrorOptions) {
+  constructor(field: string, message: string, options?: ErrorOptions, detail = '') {
     super(message, options);
     this.field = field;
+    this.detail = detail;
   }
 }
 

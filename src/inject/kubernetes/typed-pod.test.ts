@@ -104,7 +104,7 @@ describe('normalisePod', () => {
     const cases: [pod: unknown, field: string][] = [
       ['text', ''],
       [withContainer({ ports: [{ containerPort: '80' }] }), 'spec.containers.ports.containerPort'],
-      [withContainer({ resources: { limits: { cpu: 'many' } } }), 'spec.containers.resources.limits'],
+      [withContainer({ resources: { limits: { cpu: 'many' } } }), 'spec.containers.resources.limits.cpu'],
       [{ metadata: { creationTimestamp: 'now' } }, 'metadata.creationTimestamp'],
     ];
     for (const [pod, field] of cases) {

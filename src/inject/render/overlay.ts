@@ -31,14 +31,15 @@ export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): 
   }
 }
 
-/** Returns the first error in Go's order: Go decodes maps in the order of their sorted keys. */
-function firstMistake(pod: JsonObject, { message }: PodTypeError): string {
+/** Returns the first error in Go's order, with what Go's message omits: Go decodes maps in the order of their sorted keys. */
+function firstMistake(pod: JsonObject, found: PodTypeError): string {
+  let { message, detail } = found;
   try {
     normalisePod(sorted(pod));
-    return message;
   } catch (error) {
-    return error instanceof PodTypeError ? error.message : message;
+    if (error instanceof PodTypeError) ({ message, detail } = error);
   }
+  return message + detail;
 }
 
 function sorted(value: unknown): unknown {
