@@ -203,7 +203,7 @@ describe('injector lint', () => {
         bad,
         /failed to run injection template: .*quantities must .*: "1x" in spec\.containers\.resources\.requests\.memory/,
       ],
-      [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 8: [a-z ]+/],
+      [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 8: [a-z ]+[a-z]/],
     ];
     for (const [file, said] of rows) {
       const [text = ''] = said.exec((await runCommand(['lint', file])).out) ?? [];
