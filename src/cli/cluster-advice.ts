@@ -6,7 +6,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
   401: 'log in again, or name other credentials with --kubeconfig',
 };
 
-/** Advice by the error code (OpenSSL's X509_V_ERR_*, Node.js) and message of a failed connection. */
+/** Advice by the error code (of OpenSSL or Node.js) and message of a failed connection. */
 const adviceByCause: readonly (readonly [RegExp, string])[] = [
   [
     /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|CERT_UNTRUSTED|INVALID_CA/,
@@ -33,7 +33,7 @@ const adviceByCause: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND/, 'no such host: correct server in the kubeconfig, or name another cluster with --context'],
 ];
 
-/** Returns what to do about a failed request to the API server; an empty text if it is not known. */
+/** Returns what to do about a failed request to the API server; '' if it is not known. */
 export function clusterAdvice(error: unknown): string {
   if (!(error instanceof ApiError)) return '';
   const { code = '', message = '' } = (error.cause ?? {}) as Partial<NodeJS.ErrnoException>;

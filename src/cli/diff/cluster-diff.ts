@@ -126,12 +126,14 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const diffs = compareAll(compared, diffFacts, terminal);
   await validateDiffs(request.server, targetOf(facts, '', '').namespace, diffs, compared, diffFacts, remarks);
   for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
-  const tagged = request.tag === undefined ? 'the active configurations' : `tag ${request.tag}`;
-  const from = request.from === undefined ? tagged : `revision ${request.from}`;
+  const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
   const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);
   if (diffs.length + notCompared === 0) {
     const where = onlyNamespace === undefined ? 'the cluster' : `namespace ${onlyNamespace}`;
-    const why = kept > 0 ? `is injected by a configuration that ${request.to} replaces` : `is injected by ${from}`;
+    const why =
+      kept > 0
+        ? `is injected by a configuration that ${request.to} replaces`
+        : `is injected by ${request.tag === undefined ? from : `tag ${request.tag}`}`;
     remarks.push(`nothing was compared: of ${plural(compared.length, 'workload')} in ${where}, none ${why}`);
   }
   return makeReport(from, request.to, diffs, remarks, notCompared);

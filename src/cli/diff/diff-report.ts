@@ -40,7 +40,7 @@ export interface ChangeGroup {
   /** The number of workloads with such a change, and the number of their pods. */
   readonly workloads: number;
   readonly pods: number;
-  /** The number of other changes of the kind, of whatever workload, and of the fields that they change. */
+  /** The numbers of other changes of the kind, and of the fields that they change. */
   readonly otherChanges: number;
   readonly otherFields: number;
   /** The most frequent change, as one example. */

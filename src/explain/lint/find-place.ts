@@ -20,7 +20,7 @@ function literally(text: string): string {
   return text.replaceAll(/\W/g, '\\$&');
 }
 
-/** Returns the place of a field such as `spec.containers[0].image`: each name follows the previous. */
+/** Returns the place of a field such as `spec.containers[0].image`: names follow one another. */
 export function placeOfField(text: string, field: string): TemplatePlace {
   let at = -1;
   for (const name of field.split(/[.[\]"]+/).filter((each) => each !== '')) {
@@ -83,13 +83,13 @@ function refusedLine(output: string, message: string): number | undefined {
 }
 
 /** Precedes the output of each line of a template by the number of the line. */
-const marks = /(?<=\u0001)\d+(?=\u0002)/g;
+const marks = /(?<=\uE000)\d+(?=\uE001)/g;
 
 /** Marks the lines of a template, except where a mark would change what an action trims. */
 function marked(text: string, [left = '', right = '']: readonly string[]): string {
   const [open, close] = [literally(left), literally(right)];
   const pattern = new RegExp(`^([ \\t]*)(${open}(?!-)[^]*?${close}|(?!${open})\\S)|${open}[^]*?${close}`, 'gm');
   return text.replaceAll(pattern, (all, space: string | undefined, rest: string, at: number) =>
-    space === undefined ? all : `${space}\u0001${text.slice(0, at).split('\n').length}\u0002${rest}`,
+    space === undefined ? all : `${space}\uE000${text.slice(0, at).split('\n').length}\uE001${rest}`,
   );
 }

@@ -33,7 +33,7 @@ export function lintConfiguration(files: ConfigurationFiles): LintFinding[] {
     if (broken.length > 0) return broken;
     const injector = loadInjector(files, { read });
     const findings = [...read.config.templates].flatMap(([name, text]) => {
-      /** Renders another text for a pod instead of the template, whether or not it is part of a pod. */
+      /** Renders another text for a pod instead of the template, even if it is not YAML. */
       const renderFor = (pod: JsonObject) => (changed: string) => {
         const config = { ...read.config, templates: new Map(read.config.templates).set(name, changed) };
         const outputs = new RecordedOutputs();

@@ -31,7 +31,10 @@ export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): 
   }
 }
 
-/** Returns the first error in Go's order, with what Go's message omits: Go decodes maps in the order of their sorted keys. */
+/**
+ * Returns the first error in Go's order, with what Go's message omits: Go decodes maps in the order
+ * of their sorted keys.
+ */
 function firstMistake(pod: JsonObject, found: PodTypeError): string {
   let { message, detail } = found;
   try {

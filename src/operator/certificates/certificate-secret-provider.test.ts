@@ -223,7 +223,10 @@ describe('CertificateSecretProvider', () => {
     await fixture.reconcile('blue');
     const { rotateRequest } = fixture.statusOf('blue').certificate as { rotateRequest: Record<string, string> };
     assert.equal(rotateRequest.state, 'Refused');
-    assert.match(rotateRequest.message ?? '', /provider is Secret, so the operator issues no certificate; replace tls\.crt and tls\.key in Secret \S+\/own$/);
+    assert.match(
+      rotateRequest.message ?? '',
+      /provider is Secret, so the operator issues no certificate; replace tls\.crt and tls\.key in Secret \S+\/own$/,
+    );
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
   });
 
