@@ -25,7 +25,7 @@ import { readClusterFacts, readConfigurations, readConfigurationFiles } from '..
 import { referencedTexts } from '../check/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { noSuchTag } from '../tags/stored-tag.ts';
-import { type Terminal, UnmatchedName, UsageError } from '../terminal.ts';
+import { type Terminal, UnmatchedName } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
 import { compareWorkload, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
 import { type DiffReport, makeReport, type WorkloadDiff } from './diff-report.ts';
@@ -59,7 +59,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const facts = await readClusterFacts(client);
   const { revisionTags } = facts;
   if (request.tag !== undefined && revisionTags.every(({ metadata }) => metadata.name !== request.tag))
-    throw noSuchTag(request.tag, revisionTags);
+    throw new UnmatchedName(noSuchTag(request.tag, revisionTags).message);
   if (onlyNamespace !== undefined && !facts.namespaces.has(onlyNamespace))
     throw unmatchedNamespace(
       `--${request.workload === undefined ? 'namespace' : 'workload'}`,
