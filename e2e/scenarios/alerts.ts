@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from 'js-yaml';
 import { alertNames, testAlerts, type AlertCase, type Scrape } from '../../packaging/alert-tests.ts';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { refusal } from '../harness/admissions.ts';
+import { refusalOf } from '../harness/admissions.ts';
 import { applyObject, isGone } from '../harness/apply.ts';
 import { buildProgram } from '../harness/build.ts';
 import type { Fault } from '../harness/faulty-proxy/fault.ts';
@@ -24,7 +24,7 @@ import type { Replica } from '../harness/replicas/replicas.ts';
 import { applyTagUntilReady, removeTagAndWebhook, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
-import { none, waitFor } from '../harness/wait-for.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { createNamespace, waitForDeployment } from '../harness/workloads.ts';
 
@@ -32,7 +32,7 @@ import { createNamespace, waitForDeployment } from '../harness/workloads.ts';
 interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
   given?: KubernetesObject[];
   fault?: Fault;
-  steps?: { apply?: KubernetesObject; refused?: KubernetesObject & Pod; seen?: string; call?: string }[];
+  steps?: { apply?: KubernetesObject; refused?: KubernetesObject & Pod; says?: string; seen?: string; call?: string }[];
   remove?: KubernetesObject[];
 }
 
@@ -109,9 +109,15 @@ export const alerts: Scenario = {
       for (const object of given) await applied(context, object);
       const before = await scrape();
       const active = fault === undefined ? undefined : await replicas.proxy.fault(fault);
-      for (const { apply, refused, seen, call } of steps) {
+      for (const { apply, refused, says = '', seen, call } of steps) {
         if (apply !== undefined) await applyObject(client, apply);
-        if (refused !== undefined) await refusal(client, refused);
+        if (refused !== undefined) {
+          const message = (await refusalOf(() => client.create(refused))) ?? 'the pod was stored';
+          if (says !== '')
+            await context.checkNow(`${each.name}: the refusal says whose fault it is`, () =>
+              found(new RegExp(says, 's').test(message) ? says : message, says),
+            );
+        }
         if (seen !== undefined)
           await waitFor(`${seen} to be scraped`, () => isSeen(new RegExp(seen, 'm')), { interval: 250 });
         if (call !== undefined) await calls[call]!();

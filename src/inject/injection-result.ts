@@ -25,9 +25,10 @@ export const failureReasons = {
   InvalidProxyConfig: 'the annotation `proxy.istio.io/config` cannot be parsed',
   InvalidOverrides: 'the container overrides cannot be parsed',
   UnknownTemplate: 'the pod names a template that does not exist',
-  TemplateFailed: 'a template failed',
+  InjectionFailing: 'the templates fail for the pod, also with harmless texts in its annotations and labels',
+  TemplateFailed: 'a template failed (preset `Istio`)',
   TemplateLimit: 'the templates exceeded the limit on steps, time or output',
-  InvalidTemplateOutput: 'the output of a template is not part of a pod',
+  InvalidTemplateOutput: 'the output of a template is not part of a pod (preset `Istio`)',
   InvalidPrometheusConfiguration: "the pod's Prometheus annotations cannot be merged",
   Internal: 'a bug in the operator: please report it',
 } as const;

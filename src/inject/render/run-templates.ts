@@ -129,7 +129,8 @@ function render(templates: TemplateSet, name: string, data: unknown, meter: Mete
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const reason = error.kind === 'limit' ? 'TemplateLimit' : 'TemplateFailed';
-    throw new InjectionFailure(reason, `failed to run injection template: ${error.message}`, { cause: error });
+    const message = `failed to run injection template: ${error.message}`;
+    throw new InjectionFailure(reason, message, { cause: error, template: name });
   }
 }
 

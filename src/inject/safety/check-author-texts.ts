@@ -4,9 +4,8 @@ import type { OwnWords } from './arguments.ts';
 import { type AuthorGuard, areSame, type ComparisonKind } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
-import { benignCounterpart, harmlessPiece, otherLetters } from './harmless-text.ts';
+import { benignCounterpart, harmlessPiece, otherLetters, plainTexts } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
-import type { FieldPath } from './field-path.ts';
 import { unsafe } from './refusal.ts';
 import { forbiddenDifference, structuralDifference, type Difference } from './value-paths.ts';
 
@@ -131,6 +130,11 @@ function joined(differences: readonly Difference[]): Difference {
   return differences.find(({ path }) => path !== undefined) ?? { named: differences.some(({ named }) => named) };
 }
 
+/** Reports whether a template refused the pod itself, by calling `fail`. */
+export function isDeliberate({ message }: InjectionFailure): boolean {
+  return message.includes(': error calling fail: ');
+}
+
 /** A word that no template contains. */
 const uniqueWord = 'zq7x4k';
 
@@ -143,12 +147,7 @@ const renamed: Comparer = (view, inputs, differenceTo) => {
   return differenceTo(withInputs(view, inputs, (text) => text, rename)) ?? { named: false };
 };
 
-/** Texts of many kinds, for templates that require a format. */
-const probes: readonly Replacement[] = [
-  otherLetters,
-  otherPiece,
-  ...['', 'x', '0', '8', 'true', 'false', 'a.b', '1.2.3', 'x=y', '{}', '[]'].map((text) => (): string => text),
-];
+const probes: readonly Replacement[] = [otherLetters, otherPiece, ...['', ...plainTexts].map((text) => () => text)];
 /** The maximum number of inputs to remove one by one. */
 const maxRemovals = 64;
 
@@ -179,7 +178,7 @@ const withoutInputs: Comparer = (view, inputs, differenceTo, callsFail) => {
 /**
  * Compares the rendering of a pod with the renderings of variants.
  * @returns whether a named element appeared or vanished
- * @throws InjectionFailure `UnsafeAnnotation`
+ * @throws InjectionFailure `UnsafeAnnotation`, or that of the templates if they require the texts
  */
 function check(
   { passed, ownWords }: AuthorGuard,
@@ -208,13 +207,16 @@ function check(
       render(view);
       return false;
     } catch (error) {
-      if (error instanceof InjectionFailure) return error.message.includes(': error calling fail: ');
+      if (error instanceof InjectionFailure) return isDeliberate(error);
       throw error;
     }
   };
   const differenceOf = (some: readonly AuthorInput[]): Difference =>
-    comparer(rendering.view, some, differenceTo, callsFail) ?? { path: unknownPath, named: false };
-  const { path, named } = differenceOf(inputs);
+    comparer(rendering.view, some, differenceTo, callsFail) ?? unknownDifference;
+  const found = comparer(rendering.view, inputs, differenceTo, callsFail);
+  // Every text would be refused, because the templates fail for the pod without it.
+  if (found === undefined && kind === 'without') read(render(withInputs(rendering.view, inputs, removeText)));
+  const { path, named } = found ?? unknownDifference;
   if (path === undefined) return named;
   const effect =
     kind === 'counterpart' || kind === 'allowed'
@@ -224,4 +226,4 @@ function check(
   throw unsafe(input, (inputs.length === 1 ? path : differenceOf([input]).path) ?? path, effect);
 }
 
-const unknownPath: FieldPath = [];
+const unknownDifference: Difference = { path: [], named: false };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { inject } from '../inject.ts';
 import { loadInjector } from '../injector.ts';
+import { harmlessTexts } from './harmless-text.ts';
 import {
   input,
   present,
@@ -58,12 +59,13 @@ describe('guardAuthor', () => {
       'x, valueFrom: {secretKeyRef: {name: s, key: k}}',
       /spec\.containers\[sidecar\]\.env\[TEAM\]/,
     ],
+    ['a word that the template refuses', `{{ if eq ${input} "y" "" }}{{ else }}{{ fail "y!" }}{{ end }}`, 'x', misfit],
     ['a list', variable(bare), '[x]', /does not fit|more than a value/],
     ['a text that YAML reads as empty', list(`env:\n- name: TEAM\n  value: ${bare}`), '|-', /env\[TEAM\]\.value/],
     ['an image', image(bare), 'evil/image', /would change what runs.*spec\.containers\[sidecar\]\.image/],
     ['a part of an image', image(`hub/{{ ${input} | upper }}:1`), 'evil/image', /\.image/],
     ...[
-      [`proxy:${bare}`, 'v2'],
+      [`proxy:{{ annotation .ObjectMeta "example.com/team" "v1" }}`, 'v2'],
       [`{{ trunc -9 ${input} }}`, 'benign.evil/team'],
       [`{{ trimAll "x" ${input} }}`, 'xxxxevil'],
       [`{{ printf "%.3s" ${input} }}`, 'evilness'],
@@ -76,7 +78,6 @@ describe('guardAuthor', () => {
     ]),
     ['an image from a required annotation', required + image(bare), 'evil/image', /\.image/],
     ['an optional volume', `spec: ${either('{volumes: [{name: v, emptyDir: {}}]}', '{}')}`, 'no', /spec\.volumes\[v\]/],
-    ['a list instead of an object', `spec: ${either('[]', '{a: b}')}`, 'x', /does not fit|at spec/],
     ['a text that makes the YAML invalid', variable(`"${bare}"`), '"', misfit],
     ['a very long text', variable(`"${bare}"`), `"${'x'.repeat(5000)}`, /value "\\"x{63}…"/],
     ...lines.map(([title, line, ...shown]): (typeof lines)[number] => [title, sidecar(line), ...shown]),
@@ -127,11 +128,83 @@ describe('guardAuthor', () => {
   it('names one of several annotations with the same effect', () => {
     const template = `${sidecar('')}    {{ if or .ObjectMeta.Annotations.a .ObjectMeta.Annotations.b }}securityContext: {privileged: true}{{ end }}\n`;
     const result = safely(template, { annotations: { a: 'x', b: 'y' } });
-    assert.match(messageOf(result), /^annotation a .* at spec\.containers\[sidecar\]\.securityContext/);
+    assert.match(messageOf(result), /^annotation b .* at spec\.containers\[sidecar\]\.securityContext/);
   });
 
-  it('returns the original failure if no text is the cause', () => {
-    assert.equal(reasonOf(safely('{{ fail "always" }}', written('x'))), 'TemplateFailed');
+  const [a, b] = ['a', 'b'].map((name) => `(annotation .ObjectMeta "${name}" "")`) as [string, string];
+  const both = (one: string, other: string): Author => ({ annotations: { a: one, b: other, c: 'x' } });
+  const missing = '{{ index .Spec.Containers 3 }}';
+  const failing: [what: string, template: string, author: Author, message: RegExp][] = [
+    ['every pod', '{{ fail "always" }}', {}, /^template sidecar, line 1: .*error calling fail: always$/],
+    ['a pod with fewer containers', `\n${missing}`, written('x'), /^template sidecar, line 2: .*out of range/],
+    ['every text of an annotation', present(missing), written('"'), /^template sidecar, line 1: .*out of range/],
+    [
+      'every text of a label',
+      `{{ with .ObjectMeta.Labels.app }}{{ index $.Spec.Containers 3 }}{{ end }}`,
+      { labels: { app: 'web' } },
+      /out of range/,
+    ],
+    ['two annotations together', `{{ if and ${a} ${b} }}${missing}{{ end }}`, both('1', '2'), /out of range/],
+    ['a pod whose text is wrong too', `{{ (fromJSON ${a}).x }}\n${missing}`, both('!', ''), /out of range|line 1/],
+    ['the output for every text', `spec: ${either('[]', '{a: b}')}`, written('x'), /^template sidecar: .*array/],
+    ['a pod without the annotation', image(`proxy:${bare}`), written('v2'), /^template sidecar: .*invalid JSON/],
+    ['a nil pointer', '{{ .Spec.SecurityContext.RunAsUser.x }}', written('x'), /^template sidecar, line 1: /],
+  ];
+  for (const [what, template, author, message] of failing) {
+    it(`blames a template that fails for ${what}`, () => {
+      const result = safely(template, author);
+      assert.equal(reasonOf(result), 'InjectionFailing', messageOf(result));
+      assert.match(messageOf(result), message);
+    });
+  }
+
+  /** Expressions that fail for some texts, with a default that they accept. */
+  const readers: Readonly<Record<string, [fallback: string, read: (text: string) => string]>> = {
+    'an object': ['{}', (text) => `(fromJSON ${text}).x`],
+    'a list': ['[1]', (text) => `index (fromJSON ${text}) 0`],
+    'an object in base64': ['e30=', (text) => `(fromJSON (b64dec ${text})).x`],
+    'a divisor': ['4', (text) => `div 8 (int ${text})`],
+    'a host and a port': ['a:1', (text) => `index (splitList ":" ${text}) 1`],
+    'a date': ['2001-02-03', (text) => `mustToDate "2006-01-02" ${text}`],
+    'any text': ['', (text) => text],
+    'one word': ['word', (text) => `if ne ${text} "word" }}${missing}{{ end`],
+  };
+  const formats = Object.keys(readers) as [string, ...string[]];
+  const texts = ['nonsense', '0', '{"x": 1}', 'a:b', '[1]', 'e30=', '2001-01-01', '"', 'word'] as const;
+
+  it('blames a text exactly if harmless texts in the place of all would pass', () => {
+    const seen = new Set<string>();
+    const arbitrary = fc.tuple(fc.constantFrom(...formats), fc.constantFrom(...formats), fc.boolean());
+    const values = fc.tuple(fc.constantFrom(...texts), fc.constantFrom(...texts));
+    const property = fc.property(arbitrary, values, ([first, second, isRequired], [one, other]) => {
+      const line = (name: string, format: string): string => {
+        const [fallback, read] = readers[format] as (typeof readers)[string];
+        const text = isRequired
+          ? `(index .ObjectMeta.Annotations "${name}")`
+          : `(annotation .ObjectMeta "${name}" "${fallback}")`;
+        return `    ${name}: "x{{ ${read(text)} }}"\n`;
+      };
+      const config = { templates: { sidecar: `metadata:\n  annotations:\n${line('a', first)}${line('b', second)}` } };
+      const files = { config: JSON.stringify({ ...config, policy: 'enabled' }), values: '', mesh: '', settings: '' };
+      const istio = loadInjector(files);
+      const passes = (left: string, right: string): boolean =>
+        inject(istio, { pod: podOf(both(left, right)), namespace: 'shop' }).outcome === 'injected';
+      fc.pre(!passes(one, other));
+      const isText = [...harmlessTexts, one].some((left) =>
+        [...harmlessTexts, other].some((right) => passes(left, right)),
+      );
+      const result = safely(config.templates.sidecar, both(one, other));
+      assert.equal(reasonOf(result), isText ? 'UnsafeAnnotation' : 'InjectionFailing', messageOf(result));
+      if (!isText) return;
+      const named = /^annotation ([ab]) /.exec(messageOf(result))?.[1] ?? '';
+      // The named text is not one that would pass beside a harmless one.
+      const fits = (text: string) =>
+        harmlessTexts.some((each) => (named === 'a' ? passes(text, each) : passes(each, text)));
+      assert.ok(!fits(named === 'a' ? one : other), messageOf(result));
+      seen.add(named);
+    });
+    fc.assert(property, { numRuns: 150 });
+    assert.deepEqual([...seen].sort(), ['a', 'b']);
   });
 
   it('does not check under the default preset Istio', () => {

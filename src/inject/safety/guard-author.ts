@@ -1,4 +1,5 @@
 import { cost, type Meter } from '../../template/exec/meter.ts';
+import { TemplateError } from '../../template/template-error.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
 import { annotationOf, noStrings, withAnnotations, type Pod } from '../pod/pod.ts';
@@ -7,11 +8,11 @@ import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
 import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { authorInputs, type AuthorView, withInputs, type AuthorInput } from './author-inputs.ts';
-import { checkAuthorTexts, type Rendering } from './check-author-texts.ts';
-import { benignCounterpart } from './harmless-text.ts';
+import { authorInputs, type AuthorView, withInputs, type AuthorInput, type Replacement } from './author-inputs.ts';
+import { checkAuthorTexts, isDeliberate, type Rendering } from './check-author-texts.ts';
+import { benignCounterpart, harmlessTexts } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
-import { unusable, notAllowed } from './refusal.ts';
+import { failing, unusable, notAllowed } from './refusal.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
 
 /** A pod during injection. */
@@ -51,17 +52,17 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   const partsWithout = (some: readonly AuthorInput[]): readonly JsonObject[] =>
     read(render(withInputs(view, some, () => undefined))).map(part);
   const echoes = refuseStructural(guard, reads, inputs, partsWithout);
-  let rendered: RenderedPod;
+  let rendered: RenderedPod | undefined;
   try {
     rendered = run(view);
+    const { texts, contents } = rendered;
+    checkAuthorTexts(guard, reads, { view, texts, contents, part, render, read }, inputs, echoes);
+    return rendered;
   } catch (error) {
     // With higher limits, the pod might pass, so no input is blamed for a limit error.
-    if (!(error instanceof InjectionFailure) || error.reason === 'TemplateLimit') throw error;
-    throw explainFailure(error, view, inputs, run);
+    if (!isTemplateFailure(error)) throw error;
+    throw (rendered === undefined && unfit(error, inputs, reads, guarded)) || failing(error, names);
   }
-  const { texts, contents } = rendered;
-  checkAuthorTexts(guard, reads, { view, texts, contents, part, render, read }, inputs, echoes);
-  return rendered;
 }
 
 /** Refuses a forbidden choice of templates. @throws InjectionFailure `AnnotationNotAllowed` */
@@ -81,31 +82,71 @@ function legacyPart(content: JsonObject): JsonObject {
   return { ...part, rewriteAppHTTPProbe: rewriteProbes };
 }
 
+function isTemplateFailure(error: unknown): error is InjectionFailure {
+  return error instanceof InjectionFailure && ['TemplateFailed', 'InvalidTemplateOutput'].includes(error.reason);
+}
+
 /**
- * Finds the author's text that makes the templates fail. Without this text, or with a harmless
- * counterpart, the templates succeed. Returns the original failure if no text is the cause.
- * @param run renders and merges another view; throws InjectionFailure
+ * Returns the failure that names the text at fault: the templates succeed with harmless texts in
+ * its place and in that of others at fault. Returns `undefined` if no text is at fault. The meter
+ * of the pod limits all renderings together.
  */
-function explainFailure(
+function unfit(
   failure: InjectionFailure,
-  view: AuthorView,
   inputs: readonly AuthorInput[],
-  run: (view: AuthorView) => unknown,
-): InjectionFailure {
-  const hostile = inputs.filter(({ harmless }) => !harmless);
-  const withCounterparts = (some: readonly AuthorInput[]): AuthorView => withInputs(view, some, benignCounterpart);
-  const removed = (some: readonly AuthorInput[]): AuthorView => {
-    const others = some.filter(({ kind }) => kind !== 'field');
-    return withInputs(withCounterparts(some.filter(({ kind }) => kind === 'field')), others, () => undefined);
-  };
-  for (const [candidates, neutral] of [
-    [hostile, withCounterparts],
-    [inputs, removed],
-  ] as const) {
-    const cures = (some: readonly AuthorInput[]): boolean => attempt(() => run(neutral(some))) !== undefined;
-    if (candidates.length > 0 && cures(candidates)) return unusable(narrow(candidates, cures), failure);
+  reads: AuthorReads,
+  guarded: GuardedPod,
+): InjectionFailure | undefined {
+  const begun = reach(guarded, guarded);
+  const odd = inputs.filter(({ harmless }) => !harmless);
+  const texts = inputs.filter(({ kind }) => kind !== 'field');
+  const fields = inputs.filter(({ kind }) => kind === 'field');
+  const named = withInputs(guarded, fields, benignCounterpart);
+  const variants: (readonly [readonly AuthorInput[], AuthorView, Replacement])[] = [
+    [odd, guarded, benignCounterpart],
+    ...harmlessTexts.map((text) => [texts, named, () => text] as const),
+    // A template that calls `fail` may accept only words that are not known here.
+    ...(isDeliberate(failure) ? [[texts, named, () => undefined] as const] : []),
+  ];
+  let isMoving = false; // Whether the place of the failure depends on the texts.
+  for (const [candidates, view, replace] of variants.filter(([some]) => some.length > 0)) {
+    const reached = (some: readonly AuthorInput[]): number => reach(guarded, withInputs(view, some, replace));
+    const place = reached(candidates);
+    const cures = (some: readonly AuthorInput[]): boolean => reached(some) === Infinity;
+    if (place === Infinity) return unusable(narrow(candidates, cures), failure);
+    isMoving ||= place !== begun;
   }
-  return failure;
+  // Texts of several formats: replace one after the other while the templates get further.
+  const used = texts.filter(({ kind, name }) => useOf(kind === 'label' ? reads.labels : reads.annotations, name));
+  let [view, at, first]: [AuthorView, number, AuthorInput?] = [named, begun];
+  while (isMoving) {
+    isMoving = false;
+    for (const [input, text] of used.flatMap((each) => harmlessTexts.map((text) => [each, text] as const))) {
+      const next = withInputs(view, [input], () => text);
+      const place = reach(guarded, next);
+      if (place <= at) continue;
+      first ??= input;
+      if (place === Infinity) return unusable(first, failure);
+      [view, at, isMoving] = [next, place, true];
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Returns how far the templates get for a view: the place of the failure as a number that grows, or
+ * Infinity without one. An invalid output comes last.
+ */
+function reach({ names, run }: GuardedPod, view: AuthorView): number {
+  try {
+    run(view);
+    return Infinity;
+  } catch (error) {
+    if (!isTemplateFailure(error)) throw error;
+    const { cause, template = '' } = error;
+    if (!(cause instanceof TemplateError)) return names.length * 1e12;
+    return names.indexOf(template) * 1e12 + cause.position.line * 1e6 + cause.position.column;
+  }
 }
 
 /**

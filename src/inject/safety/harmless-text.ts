@@ -17,6 +17,11 @@ export function isHarmlessImage(text: string): boolean {
   return name === '' ? text === '' : isHarmless(name);
 }
 
+/** Texts of many kinds, for templates that require a format. */
+export const plainTexts = ['x', '0', '8', 'true', 'false', 'a.b', '1.2.3', 'x=y', '{}', '[]'] as const;
+/** Also texts of other formats: a host and a port, a list, a duration, base64 and a date. */
+export const harmlessTexts = [...plainTexts, 'x:8', 'x,8', '[8]', '1h', 'e30=', '2000-01-01'] as const;
+
 /** Returns a similar harmless text, with `_` for all except letters, digits and inner `./-`. */
 export function benignCounterpart(text: string): string {
   const counterpart = text.replace(/[^A-Za-z0-9./-]|^[./-]|[./-]$|[./-](?![A-Za-z0-9])/g, '_');

@@ -1,15 +1,17 @@
 import { InjectionFailure } from '../injection-failure.ts';
 
-/** Finds an item that `holds` accepts, by bisection; stops if `holds` rejects both halves. */
+/**
+ * Finds, by bisection, an item that makes the difference: `holds` accepts the first items up to it,
+ * but not those before it. It accepts all items, and would reject none.
+ */
 export function narrow<Item>(items: readonly Item[], holds: (items: readonly Item[]) => boolean): Item {
-  let candidates = items;
-  while (candidates.length > 1) {
-    const middle = candidates.length >> 1;
-    const half = [candidates.slice(0, middle), candidates.slice(middle)].find(holds);
-    if (half === undefined) break;
-    candidates = half;
+  let [rejected, accepted] = [0, items.length];
+  while (accepted - rejected > 1) {
+    const middle = (rejected + accepted) >> 1;
+    if (holds(items.slice(0, middle))) accepted = middle;
+    else rejected = middle;
   }
-  return candidates[0] as Item;
+  return items[accepted - 1] as Item;
 }
 
 /** Returns `undefined` if the pod is refused. @throws InjectionFailure `TemplateLimit` */

@@ -1,3 +1,4 @@
+import { TemplateError } from '../../template/template-error.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { AuthorInput } from './author-inputs.ts';
 import { describePath, type FieldPath } from './field-path.ts';
@@ -27,6 +28,13 @@ export function unsafe(input: AuthorInput, path: FieldPath, effect: string): Inj
 export function unusable(input: AuthorInput, failure: InjectionFailure): InjectionFailure {
   const message = `${describe(input)} does not fit where the template puts it; correct it: ${failure.message}`;
   return new InjectionFailure('UnsafeAnnotation', message, { cause: failure });
+}
+
+/** Returns the failure for templates that fail for a pod, also with harmless texts. */
+export function failing(failure: InjectionFailure, templates: readonly string[]): InjectionFailure {
+  const { cause, message, template = [...new Set(templates)].join(' or ') } = failure;
+  const at = cause instanceof TemplateError ? `${template}, line ${cause.position.line}` : template;
+  return new InjectionFailure('InjectionFailing', `template ${at}: ${message}`, { cause: failure });
 }
 
 /** Returns the failure for a pod whose elements, or annotations `marks`, change the templates'. */

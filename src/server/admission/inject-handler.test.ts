@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult, SkipReason } from '../../inject/injection-result.ts';
 import type { AdmissionDecision, AdmissionRequest } from './admission-decision.ts';
@@ -132,18 +133,33 @@ describe('decideInjection', () => {
       InvalidOverrides: 422,
       UnknownTemplate: 422,
       InvalidPrometheusConfiguration: 422,
+      InjectionFailing: 500,
       TemplateFailed: 500,
       TemplateLimit: 500,
       InvalidTemplateOutput: 500,
       Internal: 500,
     };
+    const failing =
+      'InjectionFailing: InjectorConfig default cannot inject this pod, nor the pod with harmless annotations and labels; the platform team must correct because';
     for (const [name, code] of Object.entries(expected)) {
       it(`with code ${code} for ${name}`, () => {
         const [outcome, reason, message] = ['failed' as const, name as FailureReason, 'because'];
         const { allowed, status, patch, ...decision } = decide({ outcome, reason, message });
-        assert.deepEqual([allowed, status?.code, status?.message, patch], [false, code, message, undefined]);
+        const said = name === 'InjectionFailing' ? failing : message;
+        assert.deepEqual([allowed, status?.code, status?.message, patch], [false, code, said, undefined]);
         assert.deepEqual(decision, { outcome, reason, auditAnnotations: auditOf(outcome, reason), injector });
       });
     }
+
+    it('and the alerts distinguish who must act', () => {
+      const own = Object.keys(expected).filter((name) => expected[name as FailureReason] === 500);
+      const listed = [...own, 'TooMuchMemory', 'TooSlow'].sort().join('|');
+      const alerts = readFileSync('charts/injector-operator/files/alerts.yaml', 'utf8');
+      const found = [...alerts.matchAll(/outcome="failed", reason(=|!)~"(.*)"/g)].map(([, ...parts]) => parts);
+      assert.deepEqual(found, [
+        ['=', listed],
+        ['!', listed],
+      ]);
+    });
   });
 });

@@ -69,7 +69,11 @@ export function decideInjection(
     }
     case 'failed': {
       const { reason, message } = result;
-      return audited(target, { ...denied(reason, codes[reason], message), outcome, injector });
+      const said =
+        reason === 'InjectionFailing'
+          ? `${reason}: InjectorConfig ${name} cannot inject this pod, nor the pod with harmless annotations and labels; the platform team must correct ${message}`
+          : message;
+      return audited(target, { ...denied(reason, codes[reason], said), outcome, injector });
     }
   }
 }
@@ -95,6 +99,7 @@ const codes: Readonly<Record<FailureReason, number>> = {
   InvalidOverrides: 422,
   UnknownTemplate: 422,
   InvalidPrometheusConfiguration: 422,
+  InjectionFailing: 500,
   TemplateFailed: 500,
   TemplateLimit: 500,
   InvalidTemplateOutput: 500,
