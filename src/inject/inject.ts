@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
 import { addPodResources } from './pod/add-pod-resources.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
+import { noStrings } from './pod/pod.ts';
 import { readPod } from './pod/read-pod.ts';
 import { withoutShared } from './safety/same-names.ts';
 import type { Workload } from './pod/workload.ts';
@@ -39,6 +40,26 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
   } catch (error) {
     return { outcome: 'failed', ...failureOf(error) };
   }
+}
+
+/**
+ * Injects a pod under limits that no other thread raises. If only its annotations and labels make
+ * it exceed them, these are at fault. Costs at most twice the limits.
+ */
+export function injectFinally(injector: Injector, request: InjectionRequest): InjectionResult {
+  const result = inject(injector, request);
+  if (result.outcome !== 'failed' || result.reason !== 'TemplateLimit' || !injector.guard) return result;
+  try {
+    const read = readPod(request.pod, request.namespace);
+    injectPod(injector, request, {
+      ...read,
+      metadata: { ...read.metadata, annotations: noStrings, labels: noStrings },
+    });
+  } catch (error) {
+    if (failureOf(error).reason === 'TemplateLimit') return result;
+  }
+  const message = `the pod's annotations and labels are too long or too many; shorten or remove some: ${result.message}`;
+  return { outcome: 'failed', reason: 'UnsafeAnnotation', message };
 }
 
 /** Adds the sidecar to the resources of a pod itself, or says that it does not fit. */

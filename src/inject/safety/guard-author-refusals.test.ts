@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { inject } from '../inject.ts';
+import { inject, injectFinally } from '../inject.ts';
 import { loadInjector } from '../injector.ts';
 import { harmlessTexts } from './harmless-text.ts';
 import {
@@ -205,6 +205,20 @@ describe('guardAuthor', () => {
     });
     fc.assert(property, { numRuns: 150 });
     assert.deepEqual([...seen].sort(), ['a', 'b']);
+  });
+
+  it('blames long texts for a limit only if the pod without them keeps it', () => {
+    const results = [variable(quoted), '{{ range until 50000 }}{{ end }}'].map((template) => {
+      const config = JSON.stringify({ templates: { sidecar: template }, policy: 'enabled' });
+      const files = { config, values: '', mesh: '', settings: '{"annotationOverrides": {"preset": "Safe"}}' };
+      const injector = loadInjector(files, { limits: { work: 200_000 } });
+      const request = { pod: podOf(written('x'.repeat(50_000))), namespace: 'shop' };
+      return [inject(injector, request), injectFinally(injector, request)].map(reasonOf);
+    });
+    assert.deepEqual(results, [
+      ['TemplateLimit', 'UnsafeAnnotation'],
+      ['TemplateLimit', 'TemplateLimit'],
+    ]);
   });
 
   it('does not check under the default preset Istio', () => {

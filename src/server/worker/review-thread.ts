@@ -1,4 +1,5 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { injectFinally } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import {
   type AdmissionDecision,
@@ -88,8 +89,8 @@ export class ReviewThread {
     if (choice === 'compare') return { kind: 'compared', comparison: compareTracks(targets, request, surroundings) };
     const decision =
       choice === undefined
-        ? decideInjection(stable, request, surroundings)
-        : decideRollout(targets, choice, request, surroundings);
+        ? decideInjection(stable, request, surroundings, injectFinally)
+        : decideRollout(targets, choice, request, surroundings, injectFinally);
     return { kind: 'decided', decision: { ...decision, patch: [] }, encoded: encodeDecision(decision) };
   }
 
