@@ -128,7 +128,7 @@ describe('injector diff', () => {
     cluster.addTag('other', '1-24');
     assert.equal((await report('--to', '1-25', '--tag', 'prod')).summary.workloads, 1);
     assert.equal((await report('--to', '1-25', '--tag', 'other')).summary.workloads, 0);
-    sees(await diff('--to', '1-25', '--tag', 'prd'), 2, {
+    sees(await diff('--to', '1-25', '--tag', 'prd'), 5, {
       errors: /there is no tag prd; existing names: other, prod; did/,
     });
     assert.equal((await report('--to', '1-25', '--from', '1-24')).summary.workloads, 1);
