@@ -51,6 +51,24 @@ export function evaluateCondition(expression: string, input: ConditionInput): Co
   }
 }
 
+/** Syntax that the API server accepts and this parser does not: quoted names, messages, `[?`, `.5`. */
+const otherSyntax = /[`{]|[[,]\s*\?|(?:^|[^\w)\]'"])\./;
+
+/** Returns why the API server cannot compile an expression; undefined if it may be able to. */
+export function conditionMistake(expression: string): string | undefined {
+  try {
+    const { error, type = 'dyn' } = environment.parse(expression).check();
+    if (type !== 'bool' && type !== 'dyn') return `its value is of type ${type}, not bool`;
+    const [message = '', name = ''] = /^Unknown variable: (\w+)/.exec(error?.message ?? '') ?? [];
+    // The API server also knows the authorizer, and macros with two variables.
+    const isOther =
+      ['', 'authorizer', 'namespaceObject'].includes(name) || RegExp(`[(,]\\s*${name}\\s*,`).test(expression);
+    return isOther ? undefined : message;
+  } catch (error) {
+    return error instanceof ParseError && !otherSyntax.test(expression) ? firstLine(error) : undefined;
+  }
+}
+
 /** Converts JSON to CEL values: whole numbers become int64, as in the API server. */
 function celValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;

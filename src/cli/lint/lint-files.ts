@@ -16,6 +16,7 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuration.ts';
+import { conditionProblems } from '../../explain/lint/lint-conditions.ts';
 import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
 import { parseDocuments } from '../../inject/objects/read-documents.ts';
@@ -171,7 +172,10 @@ function lintObjects(
       read(source, parseInjectorConfig, validateInjectorConfig, configSources);
     if (source.object.kind === revisionTagKind) read(source, parseRevisionTag, validateRevisionTag, tagSources);
   }
-  for (const [config, source] of configSources) lintConfig(config, source);
+  for (const [config, source] of configSources) {
+    lintConfig(config, source);
+    lintConditions(config, source);
+  }
   lintSelection();
 
   /** Parses and validates an object. Keeps it if no mistake was found. */
@@ -228,6 +232,27 @@ function lintObjects(
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       add(source, { rule: 'invalid-object', message: error.message, field: error.field });
+    }
+  }
+
+  function lintConditions({ spec: { webhook } }: InjectorConfig, source: SourceObject): void {
+    const { matchConditions, fallback, selection, objectSelector } = webhook;
+    const failurePolicy = webhook.failurePolicy === 'Hold' ? fallback : webhook.failurePolicy;
+    // A revision also selects pods without labels.
+    const selected = selection === 'Custom' ? { objectSelector } : {};
+    for (const { name, message, isFatal } of conditionProblems({
+      name: '',
+      matchConditions,
+      failurePolicy,
+      ...selected,
+    })) {
+      const field = `spec.webhook.matchConditions[${matchConditions.findIndex((each) => each.name === name)}].expression`;
+      add(source, {
+        rule: 'match-condition',
+        level: isFatal ? 'error' : 'warning',
+        message: `${field}: ${message}`,
+        field,
+      });
     }
   }
 

@@ -130,6 +130,12 @@ export const lintRules = {
     why: 'Its requirements contradict each other, so it has no effect.',
     repair: 'Remove one of the contradicting requirements.',
   },
+  'match-condition': {
+    level: 'error',
+    title: 'A match condition is not valid CEL, or fails for typical pods.',
+    why: 'The API server refuses the webhook, or every pod for which a condition fails while no other one is false. With failurePolicy Ignore such pods start without a sidecar, and the finding is a warning.',
+    repair: "Test optional fields first, for example `has(object.metadata.labels) && 'x' in object.metadata.labels`.",
+  },
   'ignored-setting': {
     level: 'warning',
     title: 'A setting of the configuration has no effect.',
