@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { ApiClient } from '../kube/api-client.ts';
 import { loadKubeConfig, type KubeConfig } from '../kube/kube-config.ts';
 import { programVersion } from './version.ts';
@@ -21,6 +21,11 @@ export function clusterCommand(name: string, description: string): Command {
       'the kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)',
     )
     .option('--context <name>', 'the context of the kubeconfig (default: its current context)');
+}
+
+/** `-A`, as in kubectl, for commands that read all namespaces by default. */
+export function allNamespacesOption(): Option {
+  return new Option('-A, --all-namespaces', 'all namespaces (the default)').conflicts('namespace');
 }
 
 /** Runs `work` with a client. @throws ConfigurationError if there is no such context */

@@ -21,13 +21,14 @@ import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
 import type { PodWebhook } from '../../explain/pod-webhook.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
-import { claimOfConfig } from '../../selection/pod-claims.ts';
+import { claimOfConfig, claimOfTag } from '../../selection/pod-claims.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfRevision, configOfTag, namedByPod } from '../usage/installation.ts';
 import { readinessOf, staleSince } from '../usage/operator-health.ts';
 import { creationOf, type Facts } from './facts.ts';
-import type { Subject } from './subject.ts';
+import { replacePod } from './recreation.ts';
+import { controllerOf, type Subject } from './subject.ts';
 
 /** The API server's answer to a dry run of the creation. */
 export interface DryRunAnswer {
@@ -153,28 +154,44 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
   const { outcome, injectedBy, changes } = advice;
   const then = outcome === 'Injected' ? `get it injected by ${injectedBy.join(', ')}` : 'leave it without a sidecar';
   const commands = changes.map((change) => changeInWords(change, subject));
-  return { ...advice, commands, sentence: `to ${then}: ${commands.join(', and ')}` };
+  const cost = costOf(changes, subject);
+  return { ...advice, commands, sentence: `to ${then}${cost && ` (${cost})`}: ${commands.join(', and ')}` };
 }
+
+/** Returns what else the commands of changes do; empty if they only edit a template or labels. */
+export function costOf(changes: readonly Change[], { template, stored, recreation }: Subject): string {
+  const isPodChanged = changes.some((change) => change.of === 'Pod') && (template ?? stored) !== undefined;
+  return isPodChanged && recreation?.followsTemplate === false ? (recreation.cost ?? '') : '';
+}
+
+/** The kinds whose pod template can be edited where it is. */
+const editableKinds = new Set(
+  'Deployment StatefulSet DaemonSet ReplicaSet ReplicationController CronJob DeploymentConfig'.split(' '),
+);
 
 /** Returns a command that makes the change, or an instruction if there is no such command. */
 export function changeInWords(change: Change, subject: Subject): string {
-  if (change.field === 'hostNetwork') return `remove spec.hostNetwork from the pod`;
-  const { key, value } = change;
-  if (change.of === 'Namespace' && value === null)
-    return commandLine`kubectl label namespace ${subject.namespace} ${key}-`;
+  const { namespace, template, stored, recreation } = subject;
+  if (change.of === 'Namespace' && change.value === null)
+    return commandLine`kubectl label namespace ${namespace} ${change.key}-`;
   if (change.of === 'Namespace')
-    return commandLine`kubectl label namespace ${subject.namespace} ${key}=${value ?? ''} --overwrite`;
-  const { template } = subject;
-  // The pod template of a Job is immutable.
-  if (template !== undefined && template.kind !== 'Job') {
-    const ofPods = { template: { metadata: { [`${change.field}s`]: { [key]: value } } } };
-    const patch = JSON.stringify({ spec: template.kind === 'CronJob' ? { jobTemplate: { spec: ofPods } } : ofPods });
-    return commandLine`kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${subject.namespace} --type merge -p ${patch}`;
+    return commandLine`kubectl label namespace ${namespace} ${change.key}=${change.value ?? ''} --overwrite`;
+  const isNetwork = change.field === 'hostNetwork';
+  const ofPod = isNetwork
+    ? { spec: { hostNetwork: false } }
+    : { metadata: { [`${change.field}s`]: { [change.key]: change.value } } };
+  if (stored?.metadata.name !== undefined && controllerOf(stored.metadata) === undefined)
+    return replacePod(stored.metadata.name, namespace, JSON.stringify(ofPod));
+  if (template !== undefined && editableKinds.has(template.kind)) {
+    const spec = template.kind === 'CronJob' ? { jobTemplate: { spec: { template: ofPod } } } : { template: ofPod };
+    const edit = commandLine`kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${namespace} --type merge -p ${JSON.stringify({ spec })}`;
+    return recreation?.followsTemplate === false ? inSequence([edit, recreation.command]) : edit;
   }
-  const words =
-    value === null
-      ? commandLine`without the ${change.field} ${key}`
-      : commandLine`with the ${change.field} ${key}=${value}`;
+  const words = isNetwork
+    ? 'without spec.hostNetwork'
+    : change.value === null
+      ? commandLine`without the ${change.field} ${change.key}`
+      : commandLine`with the ${change.field} ${change.key}=${change.value}`;
   if (template === undefined) return `recreate the pod ${words} (changing an existing pod has no effect)`;
   return `${commandLine`recreate the ${template.kind} ${template.name}`} ${words} in its pod template`;
 }
@@ -226,10 +243,21 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   const config = injectorConfigs.find(({ metadata }) => metadata.name === ours);
   const other = config && foreignOverlap({ ...claimOfConfig(config), selectors }, others);
   if (config === undefined || other === undefined) return [];
-  const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig`;
+  const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig in all namespaces, which \`injector enable\` undoes`;
   return [
     { reason: 'ForeignWebhook', message, command: commandLine`injector disable --revision ${revisionOf(config)}` },
   ];
+}
+
+/** Reports whether the InjectorConfig is paused, and another product injects its pods instead. */
+export function isReplacedByOther(
+  owner: InjectorConfig | RevisionTag | undefined,
+  { injectorConfigs: configs, configurations }: Facts,
+): boolean {
+  const isTag = owner?.kind === 'RevisionTag';
+  const config = isTag ? configOfTag({ configs }, owner) : owner;
+  if (config?.spec.paused !== true) return false;
+  return foreignOverlap(isTag ? claimOfTag(owner, config) : claimOfConfig(config), configurations) !== undefined;
 }
 
 /** Returns why `owner` has no webhook; undefined if a webhook exists or the status is unknown. */

@@ -1,6 +1,6 @@
 import { inSequence } from '../../api/command-line.ts';
 import type { Step } from '../../explain/webhook-choice.ts';
-import { widthOf, wrap, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { widthOf, wrapUnlessCommand, writeReport, type OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 
@@ -31,11 +31,10 @@ export function printChecks(
   terminal.out(details.flatMap((lines, index) => [...(isOne && index === 0 ? [] : ['']), ...lines]));
 }
 
-/** Wraps a line and keeps its indentation. A command stays on one line. */
+/** Wraps a line and keeps its indentation. */
 function folded(line: string, columns: number): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
-  if (/^ +(?:kubectl|injector|#) /.test(line)) return [line];
-  const lines = wrap(line, columns - indent.length - 2);
+  const lines = wrapUnlessCommand(line.trimStart(), columns - indent.length - 2);
   return lines.map((text, index) => `${indent}${index === 0 ? '' : '  '}${text}`);
 }
 

@@ -2,6 +2,8 @@ import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../api/kub
 import { shownOwner } from '../../api/kubernetes/workload-behind.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { objectAt, podTemplatePaths } from '../../inject/objects/workload-kinds.ts';
+import { workloadOfPod } from '../../routing/workload-key.ts';
+import { type Recreation, recreationOf } from './recreation.ts';
 
 /** An object to check, and the pod that it creates. */
 export interface Subject {
@@ -16,6 +18,8 @@ export interface Subject {
   readonly template?: { readonly kind: string; readonly name: string };
   /** The object that contains the pod template. */
   readonly workload?: KubernetesObject;
+  /** How the pods of the top-level owner are replaced; undefined for a namespace. */
+  readonly recreation?: Recreation;
   /** Remarks on how the pod was found. */
   readonly notes: readonly string[];
 }
@@ -37,16 +41,20 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   const own = object.metadata.namespace ?? namespace;
   const metadata = objectAt(object, paths.metadata);
   const spec = objectAt(object, paths.spec);
-  const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, notes: [] };
+  // The top-level owner has the template to edit: a ReplicaSet's Deployment, a Job's CronJob.
+  const owner = controllerOf(object.metadata);
+  const top = owner && (kind === 'Pod' ? workloadOfPod(object, own) : owner);
+  const recreation = recreationOf(
+    top === undefined ? object : { apiVersion: '', kind: top.kind, metadata: { name: top.name, namespace: own } },
+  );
+  const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, recreation, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };
-  // The top-level owner has the template to edit: a ReplicaSet's Deployment, a Job's CronJob.
-  const owner = controllerOf(object.metadata) ?? { kind, name };
   const { labels, ...made } = controllerMetadata(object, name);
   const allLabels = { ...objectAt(metadata, ['labels']), ...labels };
   return {
     ...subject,
-    template: { kind: owner.kind, name: owner.name },
+    template: { kind: owner?.kind ?? kind, name: owner?.name ?? name },
     workload: object,
     pod: { ...pod, metadata: { ...pod.metadata, ...made, labels: allLabels } },
   };

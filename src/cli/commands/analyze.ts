@@ -1,22 +1,24 @@
 import type { Command } from 'commander';
-import { commandLine, inSequence } from '../../api/command-line.ts';
+import { commandLine } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
-import type { Condition } from '../../api/kubernetes/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { impossible } from '../../api/kubernetes/workload-behind.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { explainCreation } from '../../explain/explain-creation.ts';
+import { type Advice, adviseOn, withChanges } from '../../explain/advice.ts';
+import { type CreationFinding, explainCreation } from '../../explain/explain-creation.ts';
+import { gateIn } from '../../explain/stored-pod.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
-import { type Cause, causesOf, changeInWords, type CheckReport, whyWithoutWebhook } from '../check/check-report.ts';
+import { type Cause, causesOf, type CheckReport, isReplacedByOther, whyWithoutWebhook } from '../check/check-report.ts';
 import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
+import { changesRemedy, failingConditions, type Remedy, workloadRemedy } from '../check/remedies.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
-import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { allNamespacesOption, clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
-import { oneLine, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
+import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { tellHealth } from '../usage/operator-health.ts';
 import { readRefused } from '../usage/read-refused.ts';
@@ -30,20 +32,22 @@ export function analyzeCommand(terminal: Terminal): Command {
   const description = 'list the problems of injection in the cluster, with remedies; exit status 3 if there are any';
   return clusterCommand('analyze', description)
     .option('-n, --namespace <name>', 'only this namespace')
+    .addOption(allNamespacesOption())
     .addOption(outputOption())
     .action(async (options: ClusterOptions & { readonly namespace?: string; readonly output: OutputFormat }) => {
       const { findings, notes, health } = await withCluster(options, (client) => analyze(client, options.namespace));
       if (findings.length > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
-      if (options.output !== 'table') writeData(terminal, options.output, findings);
-      else terminal.out(findings.length === 0 ? 'no problems found' : findings.map(lineOf));
+      if (options.output === 'table' && findings.length === 0) terminal.out('no problems found');
+      else
+        writeReport(terminal, options.output, findings, {
+          columns: ['NAMESPACE', 'OBJECT', 'REASON'],
+          row: (finding) => [finding.namespace || '-', objectOf(finding), finding.reason],
+          notes: ({ message, command }) => [message, command],
+          empty: '',
+        });
       for (const note of notes) terminal.error(note);
     });
-}
-
-/** Formats a finding without wrapping, so that commands can be copied. */
-function lineOf({ namespace, message, command, ...object }: Finding): string {
-  return `${objectOf(object)}${namespace && ` in namespace ${namespace}`}: ${oneLine(message)}: ${command}`;
 }
 
 function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
@@ -60,7 +64,10 @@ async function analyze(client: ApiClient, only: string | undefined) {
   for (const owner of only === undefined ? [...tags, ...configs] : []) {
     const isReplaced = owner.kind !== 'RevisionTag' && tagged.has(revisionOf(owner));
     const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? badCondition(owner);
-    if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
+    const found = { namespace: '', kind: owner.kind, name: owner.metadata.name };
+    if (cause !== undefined && !isReplacedByOther(owner, facts)) findings.push({ ...found, ...cause });
+    for (const each of owner.kind === 'RevisionTag' ? [] : failingConditions(owner, surroundings))
+      findings.push({ ...found, reason: 'MatchConditionFails', ...each });
   }
   // Report a namespace's problem once, not per pod. `unwanted`: the outcomes and reasons to report.
   const reported = new Map<string, string>();
@@ -68,45 +75,68 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const missed: Cause = { ...finding, message: `no sidecar; new pods are ${finding.outcome}: ${finding.message}` };
+    const missed = whyMissed(subject, finding, adviseOn(creation, surroundings, finding));
     const [found] = causesOf(creation, finding, facts, surroundings);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
     const cause = found ?? (isMissed ? missed : undefined);
     if (cause === undefined || reported.get(namespace) === cause.message) return;
     if (kind === 'Namespace') reported.set(name, cause.message);
     const { reason, message, changes = [] } = cause;
-    const change = inSequence(changes.map((each) => changeInWords(each, subject))) || check;
-    findings.push({ namespace, kind, name, reason, message, command: cause.command ?? change });
+    const then = withChanges(creation, changes);
+    const after = explainCreation(then, surroundings);
+    const helps = after.outcome !== 'Refused' && causesOf(then, after, facts, surroundings).length === 0;
+    const remedy = changesRemedy(helps ? changes : [], subject);
+    const command = cause.command ?? (remedy.command || check);
+    findings.push({ namespace, kind, name, reason, message: `${message}${remedy.note}`, command });
   };
   for (const name of only === undefined ? namespaces.keys() : [only])
     look(plainSubject(name), commandLine`injector check namespace/${name}`, []);
   const seen = new Set<string>();
+  const plain: { subject: Subject; check: string; unwanted: string[] }[] = [];
+  const bare = new Map<string, KubernetesObject>();
+  const held = new Map<string, string>();
   const usage = await readUsage(client, installation, only, (pod, judgements) => {
     const { namespace = '', name: own = '', labels = {} } = pod.metadata;
     const { kind, name } = workloadOfPod(pod, namespace);
+    const key = `${namespace}/${kind}/${name}`;
+    const gate = gateIn(pod);
+    if (gate !== undefined) held.set(key, gate);
+    if (kind === 'Pod' && judgements.some(({ state }) => state === 'stale' || state === 'missing')) bare.set(key, pod);
     const isPlain = judgements.every(({ state }) => state === 'none' || state === 'undecided');
     const asks = configs.some(({ spec }) => namedByPod(spec.webhook.keys, {}, labels) !== undefined);
-    const id = `${namespace}/${kind}/${name}/${isPlain}`;
+    const id = `${key}/${isPlain}`;
     const subject = subjectOf(pod, namespace);
     if (subject === undefined || seen.has(id) || !(isPlain || asks)) return;
     seen.add(id);
     const unwanted = isPlain ? ['Injected', 'Refused', ...(asks ? ['NotSelected', 'ExcludedNamespace'] : [])] : [];
     const template = kind === 'Pod' || name === impossible ? {} : { template: { kind, name } };
-    look({ ...subject, kind, name, ...template }, commandLine`injector check pod/${own} -n ${namespace}`, unwanted);
+    const check = commandLine`injector check pod/${own} -n ${namespace}`;
+    plain.push({ subject: { ...subject, kind, name, stored: pod, ...template }, check, unwanted });
   });
+  const { workloads, notes } = await readWorkloads(client, only, () => undefined);
+  const byKey = new Map(workloads.map((each) => [`${each.namespace}/${each.kind}/${each.name}`, each]));
+  for (const { subject, check, unwanted } of plain) {
+    const { recreation } = byKey.get(`${subject.namespace}/${subject.kind}/${subject.name}`)?.template ?? subject;
+    look({ ...subject, ...(recreation && { recreation }) }, check, unwanted);
+  }
   for (const { namespace, workload, injectorConfig, tag, stale, missing, causes } of usage.workloads) {
     if (stale + missing === 0) continue;
+    const key = `${namespace}/${workload}`;
     const [kind = '', name = ''] = workload.split('/');
-    const canRestart = isRestartable(kind) && name !== impossible;
-    const restart = commandLine`kubectl rollout restart ${kind.toLowerCase()}/${name} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
-    // Without a webhook, a restart would remove the sidecar.
-    const { command = canRestart ? restart : 'recreate its pods' } =
-      whyWithoutWebhook(owner, facts, surroundings) ?? {};
-    const message = `${stale} stale, ${missing} missing: ${causes.map((each) => each.message).join('; ')}`;
+    const { stored, template } = byKey.get(key) ?? {};
+    const pod = bare.get(key) ?? stored;
+    const recreated = pod && subjectOf({ ...pod, ...uninjectPod(pod).pod } as KubernetesObject, namespace);
+    const subject = template ?? (recreated && { ...recreated, stored: pod });
+    const isReplaced = isReplacedByOther(owner, facts);
+    const remedy: Partial<Remedy> =
+      (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ??
+      heldRemedy(held.get(key), owner) ??
+      (subject ? workloadRemedy(subject, { injectorConfig, isReplaced }, facts, surroundings) : {});
+    const message = `${stale} stale, ${missing} missing: ${causes.map((each) => each.message).join('; ')}${remedy.note ?? ''}`;
+    const { command = '# recreate its pods' } = remedy;
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
   }
-  const { workloads, notes } = await readWorkloads(client, only, () => undefined);
   for (const { namespace, kind, name, stored, template } of workloads) {
     const pod = template?.pod ?? uninjectPod(stored ?? {}).pod;
     const creation = creationOf({ namespace, kind, name, pod, notes: [] }, facts.namespaces);
@@ -118,7 +148,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
   }
   const { refused, notes: unread } = await readRefused(client, only, usage.isInjected);
   for (const { namespace, kind, name, message } of refused) {
-    const command = commandLine`injector check ${objectOf({ kind, name })} -n ${namespace}`;
+    // The cause may be a quota or another product, so the API server has to answer.
+    const command = commandLine`injector check ${objectOf({ kind, name })} -n ${namespace} --dry-run`;
     findings.push({ namespace, kind, name, reason: 'Refused', message, command });
   }
   return { findings, notes: [...usage.notes, ...notes, ...unread], health };
@@ -133,9 +164,27 @@ function badCondition({ kind, metadata, status }: InjectorConfig | RevisionTag) 
   );
   if (found === undefined) return undefined;
   const { type, reason, message } = found;
-  return {
-    reason,
-    message: `${type} ${found.status}: ${reason}: ${message}`,
-    command: commandLine`kubectl describe ${kind.toLowerCase()} ${metadata.name}`,
-  };
+  return { reason, message: `${type} ${found.status}: ${reason}: ${message}`, command: describe({ kind, metadata }) };
+}
+
+function describe({ kind, metadata }: Pick<InjectorConfig | RevisionTag, 'kind' | 'metadata'>): string {
+  return commandLine`kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
+}
+
+/** Held pods that a workload would get after a restart would wait, too. */
+function heldRemedy(gate: string | undefined, owner: InjectorConfig | RevisionTag | undefined): Remedy | undefined {
+  if (gate === undefined || owner === undefined) return undefined;
+  const note = `; scheduling gate ${gate} holds pods, which the operator replaces when the webhook works`;
+  return { command: describe(owner), note };
+}
+
+/** Returns why a pod that asks for a sidecar has none, and the change that helps if only one does. */
+function whyMissed(subject: Subject, { outcome, reason, message }: CreationFinding, advice: readonly Advice[]): Cause {
+  const why = `no sidecar; new pods are ${outcome}: ${message}`;
+  if (outcome === 'Injected') {
+    const { command, cost } = subject.recreation ?? {};
+    return { reason, message: cost === undefined ? why : `${why}; ${cost}`, ...(command && { command }) };
+  }
+  const [only, ...others] = advice.filter((each) => each.outcome === 'Injected');
+  return { reason, message: why, changes: others.length > 0 ? [] : [...(only?.changes ?? [])] };
 }

@@ -4,7 +4,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { readFileObjects } from './check.ts';
 import { namespacesIn } from '../check/read-file-facts.ts';
 import { subjectOf } from '../check/subject.ts';
-import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { allNamespacesOption, clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import {
   type ClusterDiff,
   chosen,
@@ -61,6 +61,7 @@ export function diffCommand(terminal: Terminal): Command {
     )
     .option('-n, --namespace <name>', 'only workloads of this namespace')
     .addOption(new Option('--tag <name>', 'only workloads that follow this tag').conflicts('manifests'))
+    .addOption(allNamespacesOption())
     .option('--workload <namespace/kind/name>', 'show one workload in full')
     .option('--pods', 'with -o json or yaml: also print the predicted pods')
     .addOption(outputOption(['text', 'json', 'yaml', 'html']))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
-import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { allNamespacesOption, clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import {
   formatTable,
@@ -28,6 +28,7 @@ interface StatusOptions extends ClusterOptions {
 export function statusCommand(terminal: Terminal): Command {
   return clusterCommand('status', 'count current, stale and missing pods; exit status 3 if any pod is not current')
     .option('-n, --namespace <name>', 'only pods of this namespace')
+    .addOption(allNamespacesOption())
     .option('--stale', 'only rows with stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {

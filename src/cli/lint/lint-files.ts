@@ -236,16 +236,12 @@ function lintObjects(
   }
 
   function lintConditions({ spec: { webhook } }: InjectorConfig, source: SourceObject): void {
-    const { matchConditions, fallback, selection, objectSelector } = webhook;
+    const { matchConditions, fallback } = webhook;
     const failurePolicy = webhook.failurePolicy === 'Hold' ? fallback : webhook.failurePolicy;
     // A revision also selects pods without labels.
-    const selected = selection === 'Custom' ? { objectSelector } : {};
-    for (const { name, message, isFatal } of conditionProblems({
-      name: '',
-      matchConditions,
-      failurePolicy,
-      ...selected,
-    })) {
+    const objectSelector = (webhook.selection === 'Custom' ? webhook.objectSelector : undefined) ?? {};
+    const problems = conditionProblems({ name: '', matchConditions, failurePolicy, objectSelector });
+    for (const { name, message, isFatal } of problems) {
       const field = `spec.webhook.matchConditions[${matchConditions.findIndex((each) => each.name === name)}].expression`;
       add(source, {
         rule: 'match-condition',

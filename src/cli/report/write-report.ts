@@ -16,7 +16,7 @@ export function outputOption(choices: readonly string[] = formats): Option {
 export interface TableOf<Item> {
   readonly columns: readonly string[];
   readonly row: (item: Item) => readonly string[];
-  /** Remarks on an item, printed below its row. */
+  /** Remarks on an item, printed below its row. A command stays on one line. */
   readonly notes?: (item: Item) => readonly string[];
   /** The text for an empty list. */
   readonly empty: string;
@@ -84,7 +84,7 @@ export function formatTable<Item>(
       );
       const item = items[index - 1];
       const sentences = item === undefined ? [] : (notes?.(item) ?? []);
-      return [...lines, ...sentences.flatMap((each) => wrap(each, width - 2).map((line) => `  ${line}`))];
+      return [...lines, ...sentences.flatMap((each) => wrapUnlessCommand(each, width - 2).map((line) => `  ${line}`))];
     })
     .map((line) => line.trimEnd());
 }
@@ -138,6 +138,11 @@ export function wrap(text: string, columns: number, most = Infinity): string[] {
   const kept = lines.slice(0, most);
   kept[most - 1] = `${start(kept[most - 1] ?? '', columns - 1)}…`;
   return kept;
+}
+
+/** Wraps a text at a number of columns; a command stays on one line, so that it can be copied. */
+export function wrapUnlessCommand(text: string, columns: number): string[] {
+  return /^(?:kubectl|injector|#) /.test(text) ? [oneLine(text)] : wrap(text, columns);
 }
 
 /** Splits a word that is longer than a line, after a comma or slash, else after a hyphen. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { commandLine } from '../../api/command-line.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import { apiVersion, revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
@@ -97,7 +98,8 @@ function whyIncompatible(config: InjectorConfig, now: InjectorConfig | undefined
 
 function whyUnready(config: InjectorConfig): string | undefined {
   const named = `InjectorConfig ${config.metadata.name}`;
-  if (config.spec.paused) return `${named} is paused (spec.paused); \`injector enable\` resumes it`;
+  if (config.spec.paused)
+    return `${named} is paused (spec.paused); \`${commandLine`injector enable --revision ${revisionOf(config)}`}\` resumes it`;
   const { ready, reason, message } = readinessOf(config);
   return ready ? undefined : `${named} is not ready: ${reason}: ${message}; set the tag when it is ready`;
 }

@@ -164,7 +164,7 @@ export function healthLines({ asked, replicas, leaders, readAt, unreadable, outa
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
     const outage = outages?.get(operatorClass) ?? outcomes.Fail;
     if (own.length === 0 && leader === undefined)
-      return `${prefix}no operator is running, so ${outage}; run \`injector install\``;
+      return `${prefix}no operator is running, so ${outage}; ${operatorClass === 'default' ? 'run \`injector install\`' : 'install an operator of this class (operator.class of the chart)'}`;
     return `${prefix}${replicaText(own, outage)}; ${leaderText(leader, readAt)}`;
   });
 }

@@ -147,7 +147,9 @@ export async function readUsage(
   const held = [...byGate.values()];
   for (const { gate, pods, since } of held) {
     const wait = `${plural(pods, 'pod')} with scheduling gate ${gate}, the first since ${since}`;
-    notes.push(`${wait}: held until the webhook works (failurePolicy Hold); \`injector release\` lets them start`);
+    notes.push(
+      `${wait}: held until the webhook works (failurePolicy Hold); \`injector release --all\` lets them start without their sidecar`,
+    );
   }
   const isInjected = (pod: KubernetesObject): boolean =>
     tally.judge(pod, labelsOf(pod))?.judgements.some(({ state }) => state === 'missing' || state === 'undecided') ===

@@ -1,0 +1,69 @@
+import { commandLine, inSequence } from '../../api/command-line.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { adviseOn, type Change } from '../../explain/advice.ts';
+import { explainCreation, type ExplanationInputs } from '../../explain/explain-creation.ts';
+import { conditionProblems, type ConditionProblem } from '../../explain/lint/lint-conditions.ts';
+import { changeInWords, costOf } from './check-report.ts';
+import { creationOf, type Facts } from './facts.ts';
+import type { Recreation } from './recreation.ts';
+import type { Subject } from './subject.ts';
+
+/** A command, and what the user must know about it: empty, or a clause that begins with `; `. */
+export interface Remedy {
+  readonly command: string;
+  readonly note: string;
+}
+
+/** Returns the command that makes changes; its text is empty if there are none. */
+export function changesRemedy(changes: readonly Change[], subject: Subject): Remedy {
+  const cost = costOf(changes, subject);
+  return { command: inSequence(changes.map((each) => changeInWords(each, subject))), note: cost && `; ${cost}` };
+}
+
+/**
+ * Returns what gives the pods of a workload the configuration that they should have. A restart
+ * would remove their sidecar, or leave the workload without pods, unless new pods are injected.
+ * @param injectorConfig the InjectorConfig whose sidecar they should have
+ * @param isReplaced whether another product injects new pods instead
+ */
+export function workloadRemedy(
+  subject: Subject,
+  { injectorConfig, isReplaced }: { readonly injectorConfig: string; readonly isReplaced: boolean },
+  facts: Facts,
+  surroundings: ExplanationInputs,
+): Remedy {
+  const { kind, name, namespace, recreation, stored } = subject;
+  const { command: recreate = '', cost }: Partial<Recreation> = recreation ?? {};
+  const creation = creationOf(subject, facts.namespaces);
+  const finding = explainCreation(creation, surroundings);
+  const isWanted = ({ injectedBy }: { readonly injectedBy: readonly string[] }): boolean =>
+    injectedBy.some((entry) => entry.startsWith(`${injectorConfig}.`));
+  if (isReplaced || isWanted(finding)) return { command: recreate, note: cost === undefined ? '' : `; ${cost}` };
+  const own = finding.webhooks.filter(({ target }) => target?.injectorConfig === injectorConfig);
+  const advice = adviseOn(creation, surroundings, { ...finding, webhooks: own }).find(isWanted);
+  const check = commandLine`injector check ${kind.toLowerCase()}/${stored?.metadata.name ?? name} -n ${namespace}`;
+  const { command, note } =
+    advice === undefined ? { command: check, note: '' } : changesRemedy(advice.changes, subject);
+  return { command, note: `; do not restart it: a new pod is ${finding.outcome}: ${finding.message}${note}` };
+}
+
+/** Finds the matchConditions in the webhooks of an InjectorConfig that fail for typical pods. */
+export function failingConditions(
+  { metadata: { name }, spec }: InjectorConfig,
+  { webhooks }: ExplanationInputs,
+): { readonly message: string; readonly command: string }[] {
+  const conditions = spec.webhook.matchConditions;
+  const live = webhooks.filter(({ target }) => target?.injectorConfig === name && conditions.length > 0);
+  const problems = live.flatMap(({ webhook }) => conditionProblems(webhook)).reverse();
+  const byName = new Map<string, ConditionProblem>(problems.map((each) => [each.name, each]));
+  return [...byName.values()].map(({ name: condition, message, guarded }) => {
+    const index = conditions.findIndex((each) => each.name === condition);
+    const path = `/spec/webhook/matchConditions/${index}/expression`;
+    const patch = JSON.stringify([{ op: 'replace', path, value: guarded }]);
+    const command =
+      guarded === undefined || index < 0
+        ? commandLine`kubectl edit injectorconfig ${name}`
+        : commandLine`kubectl patch injectorconfig ${name} --type json -p ${patch}`;
+    return { message: `matchCondition ${condition}: ${message}`, command };
+  });
+}
