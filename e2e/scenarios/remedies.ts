@@ -83,17 +83,13 @@ async function plant(context: ScenarioContext): Promise<void> {
   for (const [name, { objects, isRefused }] of entries) {
     if (objects === undefined) continue;
     const namespace = `remedies-${name}`;
-    for (const object of objects(namespace)) {
-      await client.create(object);
-      if (object.kind === 'ResourceQuota') await untilUsed(context, namespace);
-    }
+    if (name === 'quota') await forbidPods(context, namespace);
+    for (const object of objects(namespace)) await client.create(object);
     if (isRefused !== true) await waitFor(`pods in ${namespace}`, () => hasPods(context, namespace));
   }
   await waitFor('all pods to run', async () => {
-    const { items } = await client.listAll<KubernetesObject & { status?: { phase?: string } }>(
-      resourceKind('v1', 'Pod'),
-    );
-    return items.every(({ metadata, status }) => status?.phase === 'Running' || metadata.namespace === 'remedies-job');
+    const lists = entries.map(([name]) => (name === 'job' ? [] : podsOf(client, `remedies-${name}`)));
+    return (await Promise.all(lists)).flat().every(({ status }) => status?.phase === 'Running');
   });
   for (const [name, { after }] of entries)
     if (after !== undefined)
@@ -110,10 +106,14 @@ async function plant(context: ScenarioContext): Promise<void> {
     if (spoilt !== undefined) await edit(context, config.metadata.name, spoilt);
 }
 
-async function untilUsed({ client }: ScenarioContext, namespace: string): Promise<void> {
+/** Creates a quota that allows no pod, and waits until the API server enforces it. */
+async function forbidPods({ client }: ScenarioContext, namespace: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } };
+  await client.request('POST', path, { body: JSON.stringify(quota) });
   await waitFor(`the quota of ${namespace}`, async () => {
-    const found = await client.find(resourceKind('v1', 'ResourceQuota'), 'none', { namespace });
-    return (found?.['status'] as { used?: object } | undefined)?.used !== undefined;
+    const { status } = (await client.request('GET', `${path}/none`)) as { status?: { used?: object } };
+    return status?.used !== undefined;
   });
 }
 
@@ -170,7 +170,7 @@ async function follow(
   const isQuestion = command.startsWith('injector check ');
   if (code !== 0 && !isQuestion) throw new Error(`${command} exited with ${code}: ${text}`);
   const cure = configured.find(({ config }) => config.metadata.name === name)?.cure;
-  const [answer] = isQuestion ? (/(?<=^ {4})(?:kubectl|injector) .*$/m.exec(text) ?? []) : [];
+  const [answer] = isQuestion ? (/(?<=^ {2,4})(?:kubectl|injector) .*$/m.exec(text) ?? []) : [];
   if (command.startsWith('#') || text.includes('exceeded quota')) await correct(context, finding, `${command}${text}`);
   else if (answer !== undefined) {
     context.say(`  ${answer}`);
@@ -189,7 +189,7 @@ async function correct({ client }: ScenarioContext, { namespace, kind }: Finding
     const [pod] = await podsOf(client, namespace);
     await client.patch(pod!, 'merge', { spec: { schedulingGates: null } });
   } else if (text.includes('exceeded quota: none'))
-    await client.delete(objectOf('v1', 'ResourceQuota', 'none', namespace));
+    await client.request('DELETE', `/api/v1/namespaces/${namespace}/resourcequotas/none`);
   else throw new Error(`no remedy: ${text}`);
 }
 

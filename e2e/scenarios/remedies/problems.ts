@@ -138,10 +138,7 @@ export const places: Readonly<Record<string, Place>> = {
   quota: {
     before: rev('mesh-1'),
     isRefused: true,
-    objects: (namespace) => [
-      { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace }, spec: { hard: { pods: '0' } } },
-      ...made('StatefulSet')(namespace),
-    ],
+    objects: made('StatefulSet'),
     found: ['StatefulSet/web Refused'],
   },
 };

@@ -22,13 +22,19 @@ export function printChecks(
         report.injectedBy.join(',') || '-',
         report.existing?.held ? 'Held' : (report.existing?.state ?? '-'),
       ],
-      notes: ({ message, existing, rollouts }) => [...standingOf(existing, rollouts), message],
+      notes: (report) => [...standingOf(report.existing, report.rollouts), report.message, ...remedyIn(report)],
       empty: 'no pods or workloads found',
     });
   if (format !== 'table' || !(isOne || withSteps)) return;
   const columns = widthOf(terminal);
   const details = reports.map((report) => detailsOf(report, withSteps).flatMap((line) => folded(line, columns)));
   terminal.out(details.flatMap((lines, index) => [...(isOne && index === 0 ? [] : ['']), ...lines]));
+}
+
+/** Returns the first command that gets the pod injected, or solves another problem. */
+function remedyIn({ result, command, advice }: CheckReport): string[] {
+  const injecting = result === 'Injected' ? undefined : advice.find(({ outcome }) => outcome === 'Injected');
+  return [command ?? inSequence(injecting?.commands ?? [])].filter(Boolean);
 }
 
 /** Wraps a line and keeps its indentation. */

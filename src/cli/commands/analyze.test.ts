@@ -99,8 +99,8 @@ describe('injector analyze', () => {
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
       /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
-      /^shop\/ReplicaSet\/bounded Refused: exceeded quota => injector check replicaset\/bounded -n shop$/,
-      /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,
+      /^shop\/ReplicaSet\/bounded Refused: exceeded quota => injector check replicaset\/bounded -n shop --dry-run$/,
+      /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop --dry-run$/,
     ];
     assert.equal(found.length, expected.length, found.join('\n'));
     for (const [index, pattern] of expected.entries()) assert.match(found[index] ?? '', pattern);
@@ -108,9 +108,62 @@ describe('injector analyze', () => {
     const { out: text } = await injector('-n', 'own');
     assert.match(
       text,
-      /\n\ndeployment\/bare in namespace own: .*: injector enable .* 1-25\n.*\ndeployment\/typo .*\n$/,
+      /\n\nNAMESPACE +OBJECT +REASON\nown +deployment\/bare +Paused\n {2}.*\n(?: {2}.*\n)* {2}injector enable/,
     );
+    const isCommand = (line: string): boolean => /^ {2}(?:kubectl|injector) /.test(line);
+    for (const line of text.split('\n').slice(2)) assert.ok(line.length <= 80 || isCommand(line), line);
+    assert.deepEqual((await injector('-A', '-o', 'json')).out, out);
+    assert.equal((await injector('-A', '-n', 'own')).code, 2);
     assert.match((await injector('-n', 'nowhere')).errors, /--namespace: there is no namespace nowhere/);
+  });
+
+  it('suggests a restart only if new pods get the sidecar, and says what else a command does', async () => {
+    const expression = "object.metadata.labels['tier'] == 'web'";
+    const picky = { webhook: { matchConditions: [{ name: 'web', expression }] } };
+    cluster.addRevision('picky', picky);
+    const entry = `1-24.${cluster.addRevision('1-24')}`;
+    cluster.addNamespace('lost', { 'istio.io/rev': 'gone' });
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    cluster.addPod('lost', 'web', entry);
+    for (const name of ['paused', 'held', 'unsafe']) cluster.addPod('shop', name);
+    cluster.addPod('shop', 'alone', '1-24.00000000', { ownerReferences: [] });
+    cluster.memory.edit('pods', 'alone-7d9-4', 'shop', ({ metadata }) => delete metadata.ownerReferences);
+    cluster.memory.edit('pods', 'held-7d9-2', 'shop', (pod) => {
+      pod.spec = { containers: [], schedulingGates: [{ name: 'hold.sidecar-injector.io/x' }] };
+    });
+    const put = (name: string, annotations: object, paused = false): void => {
+      const spec = {
+        paused,
+        template: { metadata: { annotations }, spec: { containers: [{ name: 'app', image: 'a' }] } },
+      };
+      cluster.memory.put('deployments', {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name, namespace: 'shop' },
+        spec,
+      });
+    };
+    put('paused', {}, true);
+    put('unsafe', { 'inject.istio.io/templates': 'none' });
+    const { out } = await injector('-o', 'json');
+    const found = (JSON.parse(out) as Finding[]).map(
+      ({ name, message, command }) => `${name}: ${message} => ${command}`,
+    );
+    const expected = [
+      /^picky: matchCondition web: .* fails for an ordinary pod.* => kubectl patch injectorconfig picky --type json -p '.*\\'tier/,
+      /^lost: .*no revision or tag gone.* => injector check namespace\/lost$/,
+      /^web: .*; do not restart it: a new pod is NotInjected.* => kubectl label namespace lost istio.io\/rev=1-24 --overwrite$/,
+      /^held: .*gate hold.sidecar-injector.io\/x holds pods, which the operator replaces.* => kubectl describe injectorconfig 1-24$/,
+      /^paused: .*rolls out the changes that wait => kubectl rollout resume .* && kubectl rollout restart deployment\/paused -n shop$/,
+      /^unsafe: .*a new pod is Refused.* => kubectl patch deployment unsafe .*"inject.istio.io\/templates":null/,
+      /^alone-7d9-: .*cannot be undone => kubectl get pod alone-7d9-4 -n shop -o yaml \| injector uninject -f - \| kubectl replace --force -f -$/,
+    ];
+    for (const pattern of expected)
+      assert.ok(
+        found.some((each) => pattern.test(each)),
+        `${String(pattern)}\n${found.join('\n')}`,
+      );
+    assert.equal(found.length, expected.length, found.join('\n'));
   });
 
   it('lists workloads whose new pods would change elements of the templates', async () => {

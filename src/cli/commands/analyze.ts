@@ -75,10 +75,10 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const missed = whyMissed(subject, finding, adviseOn(creation, surroundings, finding));
     const [found] = causesOf(creation, finding, facts, surroundings);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
-    const cause = found ?? (isMissed ? missed : undefined);
+    const missed = (): Cause => whyMissed(subject, finding, adviseOn(creation, surroundings, finding));
+    const cause = found ?? (isMissed ? missed() : undefined);
     if (cause === undefined || reported.get(namespace) === cause.message) return;
     if (kind === 'Namespace') reported.set(name, cause.message);
     const { reason, message, changes = [] } = cause;

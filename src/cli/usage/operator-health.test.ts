@@ -96,7 +96,7 @@ describe('readOperatorHealth', () => {
     assert.deepEqual([isAlive(health), staleSince(health, 'other')], [false, { since: undefined }]);
     assert.deepEqual(healthLines(health), [
       'operator class default: 1 replica live; no leader since 2026-11-23T11:59:59Z: statuses may be outdated',
-      'operator class other: no operator is running, so no webhook selects pods, and they start without a sidecar; run `injector install`',
+      'operator class other: no operator is running, so no webhook selects pods, and they start without a sidecar; install an operator of this class (operator.class of the chart)',
     ]);
   });
 
