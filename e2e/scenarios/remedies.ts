@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { istio, revision } from '../../src/selection/testdata/istio-webhook.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
@@ -88,7 +87,7 @@ async function plant(context: ScenarioContext): Promise<void> {
     if (isRefused !== true) await waitFor(`pods in ${namespace}`, () => hasPods(context, namespace));
   }
   await waitFor('all pods to run', async () => {
-    const lists = entries.map(([name]) => (name === 'job' ? [] : podsOf(client, `remedies-${name}`)));
+    const lists = entries.map(([name]) => (name === 'job' ? Promise.resolve([]) : podsOf(client, `remedies-${name}`)));
     return (await Promise.all(lists)).flat().every(({ status }) => status?.phase === 'Running');
   });
   for (const [name, { after }] of entries)
@@ -139,7 +138,8 @@ async function untilFound(context: ScenarioContext, statement: string, expected:
       const told = findings
         .filter((each) => more.includes(idOf(each)))
         .map(({ message, command }) => `${message} => ${command}`);
-      return found([...more, ...told, ...lacks.map((each) => `not ${each}`)].join('; '), '') && findings;
+      found([...more, ...told, ...lacks.map((each) => `not ${each}`)].join('; '), '');
+      return findings;
     },
     { interval: 1000, timeout: 90_000 },
   );
@@ -193,7 +193,7 @@ async function correct({ client }: ScenarioContext, { namespace, kind }: Finding
   else throw new Error(`no remedy: ${text}`);
 }
 
-/** Returns the objects of some namespaces, and the InjectorConfigs, each with what a user may change. */
+/** Returns objects as texts that change with their specs: of some namespaces, and InjectorConfigs. */
 async function objectsIn({ client }: ScenarioContext, isWanted: (namespace: string) => boolean): Promise<string[]> {
   const kinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].map((kind) => resourceKind('apps/v1', kind));
   const all = [resourceKind('v1', 'Namespace'), resourceKind('v1', 'Pod'), injectorConfigs, ...kinds];

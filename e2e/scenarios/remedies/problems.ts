@@ -32,6 +32,8 @@ export interface Configured {
 const rev = (value: string) => ({ 'istio.io/rev': value });
 const asks = { 'sidecar.istio.io/inject': 'true' };
 const unsafe = { 'inject.istio.io/templates': 'none' };
+/** Makes a pod too large for the operator to try its templates on: that would be another finding. */
+const large = { padding: '.'.repeat(66_000) };
 const made =
   (kind: WorkloadKind, options: Parameters<typeof workload>[3] = {}) =>
   (namespace: string): KubernetesObject[] => [workload(kind, namespace, 'web', options)];
@@ -121,12 +123,12 @@ export const places: Readonly<Record<string, Place>> = {
   },
   unsafe: {
     ...late,
-    objects: made('Deployment', { annotations: unsafe }),
+    objects: made('Deployment', { annotations: { ...unsafe, ...large } }),
     found: ['Deployment/web Missing'],
   },
   'same-name': {
     ...late,
-    objects: made('Deployment', { spec: { containers: [{ name: 'mesh-1', image: 'evil:1' }] } }),
+    objects: made('Deployment', { annotations: large, spec: { containers: [{ name: 'mesh-1', image: 'evil:1' }] } }),
     found: ['Deployment/web Missing', 'Deployment/web SameName'],
   },
   refused: {
@@ -161,13 +163,13 @@ export const configured: readonly Configured[] = [
   {
     config: named('broken'),
     spoilt: rendering('{{ end }}'),
-    found: ['InjectorConfig/broken TemplatesInvalid'],
+    found: ['InjectorConfig/broken ConfigurationInvalid'],
     cure: rendering(''),
   },
   {
     config: named('doubtful'),
     spoilt: rendering(some),
-    found: ['InjectorConfig/doubtful PodsInvalid'],
+    found: ['InjectorConfig/doubtful Doubtful'],
     cure: rendering(''),
   },
   {

@@ -51,6 +51,10 @@ describe('printChecks', () => {
     ],
     ['two injectors', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
   ];
+  const command = 'kubectl label namespace shop a=b';
+  const way = { changes: [], outcome: 'Injected', injectedBy: [], sentence: '', commands: [command] } as const;
+  rows.push(['an object with advice', { advice: [way] }, new RegExp(`published\\n {2}${command}\\n`)]);
+  rows.push(['an injected object', { ...injected, advice: [{ ...way, outcome: 'NotInjected' }] }, /published\nshop/]);
   for (const [title, report, row] of rows) {
     it(`prints a table row for ${title}`, () => {
       assert.match(printed([{ ...plain, ...report }, plain]), row);

@@ -8,7 +8,7 @@ const selector = {
 const restart = (kind: string): string => `kubectl rollout restart ${kind}/web -n shop`;
 const deletion = "kubectl delete pod -n shop -l 'app=web,tier in (a,b)'";
 
-/** The command for an object with this kind and spec, what it costs, and whether the template is enough. */
+/** Objects, the expected command, what it costs, and whether a change of the template is enough. */
 const table: [kind: string, spec: object | undefined, command: string, cost: RegExp, followsTemplate: boolean][] = [
   ['Deployment', undefined, restart('deployment'), /^$/, true],
   [
@@ -39,8 +39,7 @@ const table: [kind: string, spec: object | undefined, command: string, cost: Reg
 describe('recreationOf', () => {
   for (const [kind, spec, command, cost, followsTemplate] of table) {
     it(`suggests for a ${kind} with ${JSON.stringify(spec)}: ${command}`, () => {
-      const metadata = { name: 'web', namespace: 'shop' };
-      const found = recreationOf({ apiVersion: '', kind, metadata, ...(spec && { spec }) });
+      const found = recreationOf({ apiVersion: '', kind, metadata: { name: 'web' }, ...(spec && { spec }) }, 'shop');
       assert.deepEqual([found.command, found.followsTemplate], [command, followsTemplate]);
       assert.match(found.cost ?? '', cost);
     });

@@ -17,11 +17,12 @@ export interface Recreation {
 
 /**
  * Returns how the pods of a workload are replaced, or a pod without a controller.
- * @param object the object as stored; only kind, name and namespace if no more is known
+ * @param object the object as stored; only kind and name if no more is known
  */
-export function recreationOf(object: KubernetesObject): Recreation {
+export function recreationOf(object: KubernetesObject, namespace: string): Recreation {
   const { kind, metadata, spec } = object;
-  const { name = '', namespace = '' } = metadata;
+  // The name in a file may have any type.
+  const name = typeof metadata.name === 'string' ? metadata.name : '';
   const { paused, updateType, partition } = recordOfWorkload(object);
   const restart = commandLine`kubectl rollout restart ${kind.toLowerCase()}/${name} -n ${namespace}`;
   const deletion = (cost: string): Recreation => {

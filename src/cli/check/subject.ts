@@ -44,9 +44,8 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   // The top-level owner has the template to edit: a ReplicaSet's Deployment, a Job's CronJob.
   const owner = controllerOf(object.metadata);
   const top = owner && (kind === 'Pod' ? workloadOfPod(object, own) : owner);
-  const recreation = recreationOf(
-    top === undefined ? object : { apiVersion: '', kind: top.kind, metadata: { name: top.name, namespace: own } },
-  );
+  const stored = top === undefined ? object : { apiVersion: '', kind: top.kind, metadata: { name: top.name } };
+  const recreation = recreationOf(stored, own);
   const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, recreation, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };

@@ -51,7 +51,8 @@ describe('injector analyze', () => {
     cluster.addTag('gone', '1-24');
     for (const name of ['sidecar-injector-1-25', 'sidecar-injector-tag-gone'])
       cluster.memory.remove('mutatingwebhookconfigurations', name);
-    const byPod = istio({ namespaceSelector: {}, objectSelector: revision('prod') }, { name: 'istio-by-pod' });
+    const unlabeled = { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] };
+    const byPod = istio({ namespaceSelector: unlabeled, objectSelector: revision('prod') }, { name: 'istio-by-pod' });
     for (const webhook of [byPod, istio({ namespaceSelector: revision('prod') })])
       cluster.memory.put('mutatingwebhookconfigurations', webhook);
     const revisions = { mistyped: 'prd', next: '1-26', paused: '1-25', twice: 'prod', shop: '1-24' };
@@ -150,7 +151,7 @@ describe('injector analyze', () => {
       ({ name, message, command }) => `${name}: ${message} => ${command}`,
     );
     const expected = [
-      /^picky: matchCondition web: .* fails for an ordinary pod.* => kubectl patch injectorconfig picky --type json -p '.*\\'tier/,
+      /^picky: matchCondition web: .* fails for an ordinary pod.* => kubectl patch injectorconfig picky --type json -p '.*'\\''tier/,
       /^lost: .*no revision or tag gone.* => injector check namespace\/lost$/,
       /^web: .*; do not restart it: a new pod is NotInjected.* => kubectl label namespace lost istio.io\/rev=1-24 --overwrite$/,
       /^held: .*gate hold.sidecar-injector.io\/x holds pods, which the operator replaces.* => kubectl describe injectorconfig 1-24$/,

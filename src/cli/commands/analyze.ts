@@ -126,7 +126,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
     const { stored, template } = byKey.get(key) ?? {};
     const pod = bare.get(key) ?? stored;
-    const recreated = pod && subjectOf({ ...pod, ...uninjectPod(pod).pod } as KubernetesObject, namespace);
+    const recreated = pod && subjectOf({ ...pod, ...uninjectPod(pod).pod }, namespace);
     const subject = template ?? (recreated && { ...recreated, stored: pod });
     const isReplaced = isReplacedByOther(owner, facts);
     const remedy: Partial<Remedy> =
@@ -178,7 +178,7 @@ function heldRemedy(gate: string | undefined, owner: InjectorConfig | RevisionTa
   return { command: describe(owner), note };
 }
 
-/** Returns why a pod that asks for a sidecar has none, and the change that helps if only one does. */
+/** Returns why a pod that asks for a sidecar has none, and the only change that helps, if any. */
 function whyMissed(subject: Subject, { outcome, reason, message }: CreationFinding, advice: readonly Advice[]): Cause {
   const why = `no sidecar; new pods are ${outcome}: ${message}`;
   if (outcome === 'Injected') {
