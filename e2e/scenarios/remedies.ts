@@ -12,7 +12,7 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { runInShell } from '../harness/shell.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, none, waitFor } from '../harness/wait-for.ts';
-import { podsOf } from '../harness/workloads.ts';
+import { deletePods, podsOf } from '../harness/workloads.ts';
 import { configured, places, type Edit } from './remedies/problems.ts';
 
 type Finding = Record<'namespace' | 'kind' | 'name' | 'reason' | 'message' | 'command', string>;
@@ -170,12 +170,13 @@ async function follow(
   const isQuestion = command.startsWith('injector check ');
   if (code !== 0 && !isQuestion) throw new Error(`${command} exited with ${code}: ${text}`);
   const cure = configured.find(({ config }) => config.metadata.name === name)?.cure;
-  const [answer] = isQuestion ? (/(?<=^ {2,4})(?:kubectl|injector) .*$/m.exec(text) ?? []) : [];
+  const [answer] = isQuestion ? (/(?:^ {2,4}(?:kubectl|injector) .*\n)+/m.exec(text) ?? []) : [];
   if (command.startsWith('#') || text.includes('exceeded quota')) await correct(context, finding, `${command}${text}`);
-  else if (answer !== undefined) {
-    context.say(`  ${answer}`);
-    const then = await shell(answer);
+  else if (answer !== undefined && !isSolved) {
+    context.say(`  ${answer.trim()}`);
+    const then = await shell(`set -e\n${answer}`);
     if (then.code !== 0) throw new Error(`${answer} exited with ${then.code}: ${then.text}`);
+    if (/recreate\s+it\s+afterwards/.test(text)) await deletePods(context.client, finding.namespace);
   } else if (isQuestion && !isSolved) throw new Error(`no remedy in: ${text}`);
   else if (cure !== undefined) {
     if (!text.includes(message.slice(-30))) throw new Error(`${command} does not print: ${message}`);

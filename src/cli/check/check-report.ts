@@ -158,11 +158,14 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
   return { ...advice, commands, sentence: `to ${then}${cost && ` (${cost})`}: ${commands.join(', and ')}` };
 }
 
-/** Returns what else the commands of changes do; empty if they only edit a template or labels. */
+/** Returns what else the commands of changes do, or do not do; empty if they replace the pods. */
 export function costOf(changes: readonly Change[], { template, stored, recreation }: Subject): string {
+  if (stored !== undefined && changes.every((change) => change.of === 'Namespace')) return newPodsOnly;
   const isPodChanged = changes.some((change) => change.of === 'Pod') && (template ?? stored) !== undefined;
   return isPodChanged && recreation?.followsTemplate === false ? (recreation.cost ?? '') : '';
 }
+
+const newPodsOnly = 'this changes only new pods, so recreate it afterwards';
 
 /** The kinds whose pod template can be edited where it is. */
 const editableKinds = new Set(
@@ -263,10 +266,12 @@ export function isReplacedByOther(
 /** Returns why `owner` has no webhook; undefined if a webhook exists or the status is unknown. */
 export function whyWithoutWebhook(
   owner: InjectorConfig | RevisionTag | undefined,
-  { health, injectorConfigs: configs }: Facts,
+  facts: Facts,
   { webhooks }: ExplanationInputs,
 ): Required<Omit<Cause, 'changes'>> | undefined {
   if (owner === undefined) return undefined;
+  if (isReplacedByOther(owner, facts)) return undefined;
+  const { health, injectorConfigs: configs } = facts;
   const { kind, metadata, spec } = owner;
   const isTag = owner.kind === 'RevisionTag';
   if (webhooks.some(({ target }) => (isTag ? target?.tag : target?.injectorConfig) === metadata.name)) return undefined;

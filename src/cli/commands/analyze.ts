@@ -130,7 +130,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const subject = template ?? (recreated && { ...recreated, stored: pod });
     const isReplaced = isReplacedByOther(owner, facts);
     const remedy: Partial<Remedy> =
-      (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ??
+      whyWithoutWebhook(owner, facts, surroundings) ??
       heldRemedy(held.get(key), owner) ??
       (subject ? workloadRemedy(subject, { injectorConfig, isReplaced }, facts, surroundings) : {});
     const message = `${stale} stale, ${missing} missing: ${causes.map((each) => each.message).join('; ')}${remedy.note ?? ''}`;
