@@ -194,7 +194,7 @@ async function correct({ client }: ScenarioContext, { namespace, kind }: Finding
   else throw new Error(`no remedy: ${text}`);
 }
 
-/** Returns objects as texts that change with their specs: of some namespaces, and InjectorConfigs. */
+/** Returns InjectorConfigs, and objects of namespaces, as texts that change with their specs. */
 async function objectsIn({ client }: ScenarioContext, isWanted: (namespace: string) => boolean): Promise<string[]> {
   const kinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].map((kind) => resourceKind('apps/v1', kind));
   const all = [resourceKind('v1', 'Namespace'), resourceKind('v1', 'Pod'), injectorConfigs, ...kinds];

@@ -51,7 +51,7 @@ export function evaluateCondition(expression: string, input: ConditionInput): Co
   }
 }
 
-/** Syntax that the API server knows and this parser does not: quoted names, messages, `[?`, `.5`. */
+/** Syntax that only the API server's parser knows: quoted names, messages, `[?`, `.5`. */
 const otherSyntax = /[`{]|[[,]\s*\?|(?:^|[^\w)\]'"])\./;
 
 /** Returns why the API server cannot compile an expression; undefined if it may be able to. */

@@ -32,7 +32,7 @@ export interface Configured {
 const rev = (value: string) => ({ 'istio.io/rev': value });
 const asks = { 'sidecar.istio.io/inject': 'true' };
 const unsafe = { 'inject.istio.io/templates': 'none' };
-/** Makes a pod too large for the operator to try its templates on: that would be another finding. */
+/** Makes a pod too large for the operator's trials, whose doubts would be one more finding. */
 const large = { padding: '.'.repeat(66_000) };
 const made =
   (kind: WorkloadKind, options: Parameters<typeof workload>[3] = {}) =>
