@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { istio, revision } from '../../src/selection/testdata/istio-webhook.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
+import { buildKubectl } from '../harness/build.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, injectorConfig, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
 import { paths } from '../harness/paths.ts';
@@ -27,6 +28,7 @@ export const remedies: Scenario = {
     '`injector analyze` finds each of more than 30 planted problems; after its remedy is run as printed, the problem is gone and nothing else has changed',
   destructive: 'it installs the default revision, and pauses a revision',
   run: async (context) => {
+    await buildKubectl((line) => context.say(line));
     const shell = shellIn(context);
     await context.startOperator();
     await plant(context);

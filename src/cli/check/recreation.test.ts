@@ -6,7 +6,7 @@ const selector = {
   matchExpressions: [{ key: 'tier', operator: 'In', values: ['a', 'b'] }],
 };
 const restart = (kind: string): string => `kubectl rollout restart ${kind}/web -n shop`;
-const deletion = "kubectl delete pod -n shop -l 'app=web,tier in (a,b)'";
+const deletion = "kubectl delete pod --wait=false -n shop -l 'app=web,tier in (a,b)'";
 
 /** Objects, the expected command, what it costs, and whether a change of the template is enough. */
 const table: [kind: string, spec: object | undefined, command: string, cost: RegExp, followsTemplate: boolean][] = [
@@ -23,7 +23,13 @@ const table: [kind: string, spec: object | undefined, command: string, cost: Reg
   ['DaemonSet', { selector, updateStrategy: { type: 'OnDelete' } }, deletion, /OnDelete.*all at once/, false],
   ['ReplicaSet', { selector }, deletion, /all at once/, false],
   ['ReplicaSet', undefined, '# delete the pods of this ReplicaSet one by one', /^$/, false],
-  ['ReplicationController', { selector: { app: 'web' } }, 'kubectl delete pod -n shop -l app=web', /at once/, false],
+  [
+    'ReplicationController',
+    { selector: { app: 'web' } },
+    'kubectl delete pod --wait=false -n shop -l app=web',
+    /at once/,
+    false,
+  ],
   ['Job', {}, '# wait: its pods run to their end, and its next pods are as they should be', /^$/, true],
   ['CronJob', {}, '# wait: its pods run to their end, and its next pods are as they should be', /^$/, true],
   ['Spark', undefined, '# recreate its pods with the tools of its Spark', /^$/, true],

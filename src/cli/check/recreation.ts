@@ -29,7 +29,8 @@ export function recreationOf(object: KubernetesObject, namespace: string): Recre
     const { selector = {} } = recordOf(spec) as { readonly selector?: Readonly<Record<string, unknown>> };
     const pods = selectorText(kind === 'ReplicationController' ? { matchLabels: selector as never } : selector);
     if (pods === '') return { command: `# delete the pods of this ${kind} one by one`, followsTemplate: false };
-    const command = commandLine`kubectl delete pod -n ${namespace} -l ${pods}`;
+    // A controller may create a pod of the same name before kubectl sees that the old one is gone.
+    const command = commandLine`kubectl delete pod --wait=false -n ${namespace} -l ${pods}`;
     return { command, cost: `${cost}, so the command deletes them all at once`, followsTemplate: false };
   };
   switch (name === impossible ? impossible : kind) {

@@ -90,7 +90,8 @@ describe('injector analyze', () => {
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
       /^\/InjectorConfig\/waiting Why: Holding True: Why: so => kubectl describe injectorconfig waiting$/,
-      /^mistyped\/Namespace\/mistyped UnknownRevision: .* => kubectl label namespace mistyped istio.io\/rev=prod --overwrite$/,
+      // The correct label would get its pods injected twice.
+      /^mistyped\/Namespace\/mistyped UnknownRevision: .*did you mean prod\? => injector check namespace\/mistyped$/,
       /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod, waiting => injector check namespace\/next$/,
       /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
       /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable --revision 1-24$/,
