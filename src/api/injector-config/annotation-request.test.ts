@@ -42,7 +42,7 @@ for (const [title, checkRoundTrip, parse, bad, annotation, words] of [
     parseRolloutAction,
     malformed('abort', 'retry', 'undo:1'),
     'sidecar-injector.io/action',
-    'promote, abort, resume, retry',
+    'promote, abort, pause, resume, retry',
   ],
 ] as const) {
   describe(title, () => {

@@ -175,7 +175,7 @@ describe('injector certs', () => {
       objects[allLeases] = { items: [], metadata: {} };
       const { errors, code } = await call('status');
       const missing =
-        'a: no operator is running, so the API server refuses pods that webhooks select; run `injector install`';
+        'a: no operator is running, so no webhook selects pods, and they start without a sidecar; run `injector install`';
       assert.deepEqual([errors, code], [missing, 1]);
     });
 

@@ -178,7 +178,7 @@ describe('injector diff', () => {
     assert.equal(code, 4);
     assert.match(
       out,
-      /\n\nREFUSED: new pods of 1 workload would be refused\n {2}deployment\/zzz in namespace shop: label odd /,
+      /\n\nREFUSED: new pods of 1 workload would be refused\n {2}deployment\/zzz in namespace shop: template sidecar, line 1: failed /,
     );
     const { workloads } = await report('-f', file);
     assert.deepEqual(

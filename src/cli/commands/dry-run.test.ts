@@ -111,7 +111,6 @@ describe('askByDryRun', () => {
   const unrelated: [title: string, error: Error][] = [
     ['when the connection is lost', refused(0, 'ECONNREFUSED')],
     ['when the user may not create pods', refused(403, 'User "ann" cannot create resource "pods"')],
-    ['when the namespace does not exist', refused(404, 'namespaces "shop" not found')],
     ['on a programming error', new TypeError('x')],
   ];
   for (const [title, error] of unrelated) {
@@ -119,4 +118,10 @@ describe('askByDryRun', () => {
       await assert.rejects(askByDryRun(answering(error), subject(plain)), error);
     });
   }
+
+  it('has exit status 2 when the namespace does not exist', async () => {
+    const answer = answering(refused(404, 'namespaces "shop" not found'));
+    const error = { name: 'UsageError', exitCode: 2, message: '--dry-run: namespaces "shop" not found' };
+    await assert.rejects(askByDryRun(answer, subject(plain)), error);
+  });
 });

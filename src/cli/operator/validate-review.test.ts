@@ -34,7 +34,7 @@ describe('the review of an InjectorConfig', () => {
     const field = async (spec: unknown): Promise<string | undefined> =>
       (await validate(creation(spec))).mistakes[0]?.field;
     assert.equal(await field({ webhook: { timeoutSeconds: 31 } }), 'spec.webhook.timeoutSeconds');
-    assert.equal(await field({ injection: { templates: { other: '' } } }), 'spec.injection.defaultTemplates');
+    assert.equal(await field({ injection: { templates: { one: '', two: '' } } }), 'spec.injection.defaultTemplates');
   });
 
   it('warns about a template that does not compile, with the line', async () => {

@@ -131,7 +131,7 @@ describe('injector, with a tag that restarts workloads', () => {
         undefined,
         { strategy: { restart: { maxUnavailableWorkloads: 5, perNamespace: 2 } } },
         restartStatus('1-25'),
-        /with 1 pod; workloads with running pods are restarted, 5 workloads at a time, 2 per namespace \(spec\.strategy\.restart\): `injector tag watch prod`\n$/,
+        /with 1 pod by namespace label; workloads with running pods are restarted, 5 workloads at a time, 2 per namespace \(spec\.strategy\.restart\): `injector tag watch prod`\n$/,
       ],
       [
         'if restarts are not allowed',
