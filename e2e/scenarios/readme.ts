@@ -35,7 +35,7 @@ const ofDemo: Expected = [
   ['tail -f', /InjectorConfig/i, 124],
   ['make down', /stopped .*operator/],
 ];
-/** Targets that run on the cluster of the first demo, which `make up` would start in the same way. */
+/** Targets that run on the cluster of the first demo, which starts like that of `make up`. */
 const clusterTargets = ['up', 'kubeconfig', 'demo', 'e2e SCENARIO=foreign-comes-and-goes'];
 // Omits `clean`. `gates` and `bench` run other targets.
 const otherTargets = ['help', 'e2e-list', 'down', 'verify'];

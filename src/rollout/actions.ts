@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../api/errors.ts';
 import { parseRolloutAction, type RolloutVerb } from '../api/revision-tag/rollout-action.ts';
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { startOrWait } from './hold.ts';
 import type { Moment } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';
@@ -21,6 +21,9 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
   if (action === undefined) return { state, events: [], isMoved: false };
   const { verb, nonce, mistake } = readAction(action);
   if (state.action?.nonce === nonce && state.action.verb === verb) return { state, events: [], isMoved: false };
+  // An earlier version did not know the verb, and refused it: the request must not be done later.
+  if (state.action?.verb === 'unknown' && state.action.nonce === action.slice(0, longestNonce))
+    return { state, events: [], isMoved: false };
   const carried = mistake ?? carryOut(verb as RolloutVerb, state, strategy, moment);
   if (typeof carried === 'string') {
     const message = carried.slice(0, longestMessage);
@@ -30,9 +33,16 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
       isMoved: false,
     };
   }
-  const message = carried.state.message.slice(0, longestMessage);
+  const { canary } = carried.state;
+  const what = verb === 'retry' && canary !== undefined ? `${attemptOf(canary)}: ` : '';
+  const message = `${what}${carried.state.message}`.slice(0, longestMessage);
   const answered: RolloutState = { ...carried.state, action: { verb, nonce, state: 'Done', message } };
   return { state: answered, events: carried.events, isMoved: verb !== 'pause' && verb !== 'resume' };
+}
+
+/** Names a canary, so that the answer to `retry` says which rollout it has begun again. */
+export function attemptOf({ revision, hash }: Pick<RolloutRevision, 'revision' | 'hash'>): string {
+  return `revision ${revision} (configuration ${hash})`;
 }
 
 /**

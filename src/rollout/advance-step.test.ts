@@ -103,7 +103,7 @@ describe('minimumPods of a step', () => {
     [
       'is set, and these workloads have older canary pods',
       () => begun(),
-      canaryOf(...[5, 6, 7, 8, 9].map((n) => pod(n, 59))),
+      canaryOf(...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => pod(n, 59))),
     ],
   ];
   for (const [what, tag, fields] of ends) {
@@ -111,6 +111,14 @@ describe('minimumPods of a step', () => {
       assert.equal(tag().see(121, fields), 'Promoted/Promoted');
     });
   }
+
+  it('waits for the new workload although another workload has been deleted', () => {
+    const tag = TagHistory.begun(strategyOf([{ weight: 25 }, { weight: 50, minimumPods: 1 }]));
+    const of = (...ranks: number[]) => workloads(100).filter((_, index) => ranks.includes(index));
+    const proved = { pods: { stable: readyPods(9), canary: Array.from({ length: 9 }, () => pod(0, 1)) } };
+    assert.equal(tag.see(90, { ...proved, workloads: of(0, 1, 2, 3) }), 'Progressing/StepStarted');
+    assert.equal(tag.see(200, { ...proved, workloads: of(1, 2, 3) }), 'WaitingForPods/NotEnoughPods');
+  });
 
   it('waits while a new leader may not see all new workloads', () => {
     const seen = { ...canaryOf(pod(5, 60)), workloads: workloads(100).slice(0, 6), incompleteUntil: 1e15 };

@@ -44,11 +44,13 @@ export function podEvidence(
   const old = new Set(pods.canary.filter(({ createdAt }) => createdAt < begun).map(({ rank }) => rank));
   const ranks = workloads.map(({ rank }) => rank);
   const before = thresholdFor(ranks, steps[step - 1]?.weight ?? 0, noWorkload);
-  const isNew = ({ rank }: { readonly rank: string }): boolean =>
-    getsCanary(rank, threshold) && !getsCanary(rank, before) && !old.has(rank);
-  const wanted = isIncomplete ? minimum : Math.min(minimum, podsOf(share.filter(isNew)));
+  const isFresh = ({ rank }: { readonly rank: string }): boolean => getsCanary(rank, threshold) && !old.has(rank);
+  const isNew = (each: { readonly rank: string }): boolean => isFresh(each) && !getsCanary(each.rank, before);
+  // Workloads that come or go may move the measured share over all that are new.
+  const isAdded = share.some(isNew) ? isNew : isFresh;
+  const wanted = isIncomplete ? minimum : Math.min(minimum, podsOf(share.filter(isAdded)));
   const what = `pods of the workloads that are new in this step (spec.strategy.canary.steps[${step}].minimumPods)`;
-  const added = readyEvidence(state, pods.canary.filter(isNew), wanted, what, judgement);
+  const added = readyEvidence(state, pods.canary.filter(isAdded), wanted, what, judgement);
   return (all.at ?? Infinity) >= (added.at ?? Infinity) ? all : added;
 }
 
@@ -80,7 +82,8 @@ function readyEvidence(
 export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy, step: CanaryStep): Evidence {
   const compared = state.shadowReport?.compared ?? 0;
   const { minimumPods = analysis.minimumPods } = step;
-  const message = `step ${state.step + 1} (shadow): compared ${compared} of ${minimumPods} pods; pods are compared when they are created`;
+  const field = step.minimumPods === undefined ? 'analysis.minimumPods' : `steps[${state.step}].minimumPods`;
+  const message = `step ${state.step + 1} (shadow): compared ${compared} of ${minimumPods} pods (spec.strategy.canary.${field}); pods are compared when they are created`;
   const at = compared >= minimumPods ? 0 : undefined;
   return { phase: 'Shadowing', reason: 'ComparingPods', message, at };
 }

@@ -1,3 +1,4 @@
+import { printable } from '../api/printable-text.ts';
 import { isSameConfiguration, type RolloutRoute } from '../routing/route.ts';
 
 /** The maximum number of field paths in a report. */
@@ -51,9 +52,9 @@ export function boundedField(field: string): string {
   return shortened(field, longestField);
 }
 
-/** Cuts an error to `longestError` characters. */
+/** Cuts an error, which may quote pods, to `longestError` printable characters. */
 export function boundedError(error: string): string {
-  return shortened(error, longestError);
+  return shortened(printable(error.slice(0, longestError)), longestError);
 }
 
 function shortened(text: string, most: number): string {

@@ -112,7 +112,7 @@ describe('injector disable and enable', () => {
     assert.deepEqual(out, [
       'InjectorConfig blue: not paused: spec.webhook is invalid',
       'MutatingWebhookConfiguration sidecar-injector-blue: deleted',
-      'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods',
+      'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods; to undo: `injector enable blue`',
     ]);
   });
 

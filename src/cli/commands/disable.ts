@@ -24,6 +24,8 @@ import type { Terminal } from '../terminal.ts';
 /** How many times to check that no operator restores the webhooks, `checkIntervalMs` apart. */
 const checks = 4;
 const checkIntervalMs = 250;
+/** How long to wait for the list of namespaces. */
+const listMilliseconds = 2000;
 
 /**
  * `injector disable`: disables injectors with only a kubeconfig, without the operator. It sets
@@ -70,7 +72,7 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
   }
   terminal.out([...changes.map(({ line }) => line), ...notes]);
   const hasFailed = changes.some(({ failed }) => failed === true);
-  if (!isDryRun) terminal.out(hasFailed ? failure : `${success}; ${undo}`);
+  if (!isDryRun) terminal.out(`${hasFailed ? failure : success}; ${undo}`);
   return !hasFailed;
 }
 
@@ -83,7 +85,11 @@ async function announcement(client: ApiClient, { configs, webhooks }: SwitchTarg
   const selectors = webhooks.flatMap(webhooksOf).map((webhook) => compileSelectors(webhook as SelectorPair));
   const isSelected = ({ metadata: { labels = {} } }: KubernetesObject): boolean =>
     selectors.some((each) => each.namespace(labels) && each.pod({}));
-  const where = await client.listAll(namespaces).then(
+  // Without an answer, the switch must not wait for a list that it does not need.
+  const late = sleep(listMilliseconds, undefined, { ref: false }).then(() =>
+    Promise.reject(new Error('no answer yet')),
+  );
+  const where = await Promise.race([client.listAll(namespaces), late]).then(
     ({ items }) => {
       const names = items.filter(isSelected).map(({ metadata }) => metadata.name ?? '');
       return `${plural(names.length, 'namespace')} (${formatNames(names)})`;

@@ -6,6 +6,7 @@ import {
   type RolloutState,
   rolloutStatusSchema,
 } from '../../api/revision-tag/revision-tag.ts';
+import { attemptOf } from '../../rollout/actions.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { cutLine, oneLine, plural, wrap } from '../report/write-report.ts';
 import { readinessOf } from '../usage/operator-health.ts';
@@ -32,12 +33,13 @@ export function rollbackEvidence(tag: RevisionTag): string[] {
   const { revision } = tag.spec;
   const rollout = tag.status?.rollout;
   if (rollout === undefined) return [];
-  const { phase, reason, action, rolledBackFrom, knownWorkloads } = rollout;
+  const { phase, reason, action, canary, rolledBackFrom, knownWorkloads } = rollout;
   if (phase === 'RolledBack' && rolledBackFrom?.revision === revision) {
     const effect = `promote starts the rollout again, and gives revision ${revision} to all ${plural(knownWorkloads, 'workload')} without new evidence`;
     return [rolloutLine(tag), `pods now: ${healthOf(rollout)}`, effect];
   }
-  const isRetried = action?.verb === 'retry' && action.state === 'Done' && phase !== 'Paused';
+  const isThis = canary !== undefined && action?.message.startsWith(attemptOf(canary)) === true;
+  const isRetried = isThis && action.verb === 'retry' && action.state === 'Done' && phase !== 'Paused';
   if (rolloutUnderWay(tag) === undefined || !(isRetried || reason === 'EarlierPodsFailing')) return [];
   const why = commandLine`kubectl describe revisiontag ${tag.metadata.name}`;
   const before = `revision ${revision} was rolled back before this attempt; if its Event still exists, \`${why}\` shows why`;

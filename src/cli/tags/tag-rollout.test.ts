@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parseRolloutAction, rolloutActionAnnotation, rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { asSoonAs, sees, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
+import { attemptOf } from '../../rollout/actions.ts';
 import { promote } from '../../rollout/transitions.ts';
 import type { RolloutUnderWay } from '../rollout/rollout-standing.ts';
 import type { Screen } from '../terminal.ts';
@@ -105,7 +106,10 @@ describe('injector tag, with a rollout', () => {
       assert.equal((await tag('promote prod --full --step')).code, 2);
     });
 
-    const retried = { action: { verb: 'retry', nonce: 'x', state: 'Done', message: '' } } as const;
+    const { canary = { revision: '', hash: '' } } = paused;
+    const again = { verb: 'retry', nonce: 'x', state: 'Done', message: `${attemptOf(canary)}: step 1` } as const;
+    const retried = { action: again };
+    const other = { action: { ...again, message: `${attemptOf({ ...canary, hash: 'other' })}: step 1` } };
     const back = { ...rolledBack, pods: { ...paused.pods, canary: { ready: 44, failing: 9, total: 53 } } };
     const isBack =
       /rolled back to 1-24 at step 2 \(25 percent\): 9 of .*\n.*canary 44 of 53 pods ready, 9 failing, stable/;
@@ -119,6 +123,7 @@ describe('injector tag, with a rollout', () => {
       ['refuses a retried canary', { ...watching, ...retried }, '', undefined, 2, '', isAgain],
       ['asks while earlier pods fail', { ...watching, reason: 'EarlierPodsFailing' }, '', 'y', 0, 'promote', isAgain],
       ['takes a retried canary with evidence', { ...paused, ...retried }, '', undefined, 0, 'promote', notice],
+      ['takes a later canary', { ...watching, ...other }, '--full', undefined, 0, 'promote', /^$/],
       ['takes any other canary', watching, '--full', undefined, 0, 'promote', /^$/],
     ];
     for (const [title, state, flags, said, code, requests, shown] of promotions) {

@@ -165,8 +165,7 @@ export function healthLines({ asked, replicas, leaders, readAt, unreadable, outa
     const outage = outages?.get(operatorClass) ?? outcomes.Fail;
     const other = 'install an operator of this class (operator.class of the chart)';
     const remedy = operatorClass === 'default' ? 'run `injector install`' : other;
-    if (own.length === 0 && leader === undefined)
-      return `${prefix}no operator is running, so ${outage}; ${remedy}`;
+    if (own.length === 0 && leader === undefined) return `${prefix}no operator is running, so ${outage}; ${remedy}`;
     return `${prefix}${replicaText(own, outage)}; ${leaderText(leader, readAt)}`;
   });
 }

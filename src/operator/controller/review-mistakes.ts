@@ -67,7 +67,9 @@ export function reviewTag(
   const config = desired ?? current ?? expectedConfig(revision);
   const mistakes = tagOverlaps(tag, before, config, expectedClaims(targets));
   if (missing === undefined || mistakes.length > 0) return { mistakes, warnings: [] };
-  const serving = current ?? targets.configs().find((each) => isTagged(each, [tag]));
+  const serving = [current, ...targets.configs().filter((each) => isTagged(each, [tag]))].find(
+    (each) => each !== undefined && !each.spec.paused,
+  );
   const pods = serving === undefined ? 'get no sidecar' : `get revision ${revisionOf(serving)}`;
   const waits = `RevisionTag ${tag.metadata.name} waits until revision ${revision} is Ready; until then, pods that follow it ${pods}`;
   return { mistakes, warnings: [waits, missing.message] };

@@ -81,8 +81,6 @@ export function obstacleOf({
     return no('UnknownRevision', message);
   }
   const named = `InjectorConfig ${desired.metadata.name}`;
-  if (desired.spec.paused)
-    return no('RevisionPaused', `${field}: ${named} is paused (spec.paused); unset it, or name another revision`);
   if (desired.spec.webhook.selection === 'Custom') {
     const message = `${field}: ${named} has spec.webhook.selection Custom, so neither a label nor a tag can select it; name another revision`;
     return no('CustomSelection', message);
@@ -91,6 +89,8 @@ export function obstacleOf({
     const message = `${field}: ${named} has other spec.webhook.keys than InjectorConfig ${current.metadata.name}, to which the tag points now, so the labels of namespaces and pods that follow the tag would have no effect; use another tag`;
     return no('OtherFamily', message);
   }
+  if (desired.spec.paused)
+    return no('RevisionPaused', `${field}: ${named} is paused (spec.paused); unset it, or name another revision`);
   return undefined;
 }
 
