@@ -113,11 +113,17 @@ describe('minimumPods of a step', () => {
   }
 
   it('waits for the new workload although another workload has been deleted', () => {
-    const tag = TagHistory.begun(strategyOf([{ weight: 25 }, { weight: 50, minimumPods: 1 }]));
-    const of = (...ranks: number[]) => workloads(100).filter((_, index) => ranks.includes(index));
-    const proved = { pods: { stable: readyPods(9), canary: Array.from({ length: 9 }, () => pod(0, 1)) } };
-    assert.equal(tag.see(90, { ...proved, workloads: of(0, 1, 2, 3) }), 'Progressing/StepStarted');
-    assert.equal(tag.see(200, { ...proved, workloads: of(1, 2, 3) }), 'WaitingForPods/NotEnoughPods');
+    const tag = new TagHistory(strategyOf([{ weight: 25 }, { weight: 50, minimumPods: 1 }]));
+    const first = Array.from({ length: 9 }, () => pod(0, 1));
+    const see = (seconds: number, from: number): string =>
+      tag.see(seconds, {
+        workloads: workloads(4).slice(from),
+        pods: { stable: readyPods(9), canary: first.slice(from) },
+      });
+    see(0, 0);
+    assert.equal(see(90, 0), 'Progressing/StepStarted');
+    assert.equal(see(200, 1), 'WaitingForPods/NotEnoughPods');
+    assert.match(tag.now.message, /0 of 1 pods of the workloads that are new/);
   });
 
   it('waits while a new leader may not see all new workloads', () => {
