@@ -18,7 +18,8 @@ export function commandLine(template: TemplateStringsArray, ...values: readonly 
 
 /** Joins commands that belong together; a comment replaces all, because it would hide others. */
 export function inSequence(commands: readonly string[]): string {
-  return commands.find((each) => each.startsWith('#')) ?? commands.join(' && ');
+  if (!commands.some((each) => each.startsWith('#'))) return commands.join(' && ');
+  return `# ${commands.map((each) => each.replace(/^# /, '')).join('; then ')}`;
 }
 
 /** Quotes an argument for a POSIX shell (2.2.2 Single-Quotes), unless all are plain characters. */

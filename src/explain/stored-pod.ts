@@ -69,7 +69,7 @@ function heldBy(pod: KubernetesObject, { outcome }: CreationFinding): StoredPodF
   const { creationTimestamp: since = '', deletionTimestamp } = pod.metadata;
   if (gate === undefined || deletionTimestamp !== undefined) return undefined;
   const cause = 'the webhook could not be called when it was created (failurePolicy Hold)';
-  const end = `${ends[outcome]}; \`injector release --all\` lets held pods start without a sidecar`;
+  const end = `${ends[outcome]}; \`injector release --all\` lets all held pods of the cluster start without a sidecar`;
   return { gate, since, message: `held since ${since} by scheduling gate ${gate}: ${cause}; ${end}` };
 }
 

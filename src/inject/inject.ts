@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
 import { addPodResources } from './pod/add-pod-resources.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
-import { noStrings } from './pod/pod.ts';
+import { noStrings, type StringMap } from './pod/pod.ts';
 import { readPod } from './pod/read-pod.ts';
 import { withoutShared } from './safety/same-names.ts';
 import type { Workload } from './pod/workload.ts';
@@ -43,21 +43,30 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
 }
 
 /**
- * Injects a pod under limits that no other thread raises. If only its annotations and labels make
- * it exceed them, these are at fault. Costs at most twice the limits.
+ * Injects a pod under limits that no other thread raises. If its annotations and labels make it
+ * exceed them, these are at fault: with short values instead of them, or without them if no short
+ * value is valid, it keeps the limits. Costs at most three times the limits.
  */
 export function injectFinally(injector: Injector, request: InjectionRequest): InjectionResult {
   const result = inject(injector, request);
   if (result.outcome !== 'failed' || result.reason !== 'TemplateLimit' || !injector.guard) return result;
-  try {
-    const read = readPod(request.pod, request.namespace);
-    injectPod(injector, request, {
-      ...read,
-      metadata: { ...read.metadata, annotations: noStrings, labels: noStrings },
-    });
-  } catch (error) {
-    if (failureOf(error).reason === 'TemplateLimit') return result;
-  }
+  const read = readPod(request.pod, request.namespace);
+  // The choice of templates stays: templates that are too expensive are not the author's fault.
+  const { templatesKey } = injector.family;
+  const reasonWith = (replace: (strings: StringMap) => StringMap): FailureReason | undefined => {
+    const { annotations, labels } = read.metadata;
+    const chosen = Object.entries(annotations ?? {}).filter(([key]) => key === templatesKey);
+    const others = { ...replace(annotations ?? noStrings), ...Object.fromEntries(chosen) };
+    try {
+      const metadata = { ...read.metadata, annotations: others, labels: replace(labels ?? noStrings) };
+      injectPod(injector, request, { ...read, metadata });
+      return undefined;
+    } catch (error) {
+      return failureOf(error).reason;
+    }
+  };
+  const short = reasonWith((strings) => Object.fromEntries(Object.keys(strings).map((key) => [key, '1'])));
+  if (short === 'TemplateLimit' || (short !== undefined && reasonWith(() => noStrings) !== undefined)) return result;
   const message = `the pod's annotations and labels are too long or too many; shorten or remove some: ${result.message}`;
   return { outcome: 'failed', reason: 'UnsafeAnnotation', message };
 }

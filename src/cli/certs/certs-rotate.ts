@@ -38,8 +38,10 @@ export function certsRotateCommand(terminal: Terminal): Command {
       const nonce = randomUUID();
       await withCluster(options, async (client) => {
         const [config] = await readConfigs(client, [name]);
-        const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
-        const namespace = [...health.leaders, ...health.replicas][0]?.namespace ?? 'NAMESPACE';
+        const operatorClass = config?.spec?.operatorClass ?? defaultOperatorClass;
+        const health = await readOperatorHealth(client, [operatorClass]);
+        const processes = [...health.leaders, ...health.replicas];
+        const namespace = processes.find((each) => each.operatorClass === operatorClass)?.namespace ?? 'NAMESPACE';
         const { provider = 'SelfSigned', ...source } = config?.spec?.certificate ?? {};
         const refusal = rotationRefusal(name, { provider, ...source }, target, namespace);
         if (refusal !== undefined) throw new Error(`InjectorConfig ${name}: ${refusal}`);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { readFileFacts } from './read-file-facts.ts';
-import { checkSubject, type CheckReport, type DryRunAnswer } from './check-report.ts';
+import { changesInWords, checkSubject, type CheckReport, type DryRunAnswer } from './check-report.ts';
 import { surroundingsOf } from './facts.ts';
+import { recreationOf } from './recreation.ts';
 import { subjectOf } from './subject.ts';
 
 const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
@@ -57,6 +58,49 @@ describe('checkSubject with a dry run', () => {
         [report.result, report.reason, report.message, report.injectedBy],
         [result, reason, message, injectedBy],
       );
+    });
+  }
+});
+
+describe('changesInWords', () => {
+  const changes = [
+    { of: 'Namespace', field: 'label', key: 'istio-injection', value: null },
+    { of: 'Pod', field: 'label', key: 'istio.io/rev', value: 'mesh' },
+    { of: 'Pod', field: 'hostNetwork' },
+  ] as const;
+  const labelled = `kubectl label namespace shop istio-injection-`;
+  const patch = '{"metadata":{"labels":{"istio.io/rev":"mesh"}},"spec":{"hostNetwork":false}}';
+  const template = { metadata: {}, spec: { containers: [] } };
+  const partition = { updateStrategy: { rollingUpdate: { partition: 2 } } };
+  // A pod is replaced once, by a pod with all changes.
+  for (const [kind, spec, expected] of [
+    [
+      'Pod',
+      { containers: [] },
+      `| kubectl patch --local -f - --type merge -p '${patch}' -o yaml | kubectl replace --f`,
+    ],
+    [
+      'Deployment',
+      { template },
+      `kubectl patch deployment web -n shop --type merge -p '{"spec":{"template":${patch}}}'`,
+    ],
+    [
+      'StatefulSet',
+      { template, ...partition },
+      `# kubectl patch statefulset web -n shop --type merge -p '{"spec":{"template":${patch}}}'; then lower spec.`,
+    ],
+    ['Job', { template }, 'recreate the Job web with the label istio.io/rev=mesh and without spec.hostNetwork in its'],
+  ] as const) {
+    it(`makes all changes of a ${kind} at once`, () => {
+      const object = { apiVersion: 'v1', kind, metadata: { name: 'web' }, spec };
+      const subject = {
+        ...{ kind, namespace: 'shop', name: 'web', pod: {}, notes: [] },
+        ...(kind === 'Pod' ? { stored: object } : { template: { kind, name: 'web' } }),
+        recreation: recreationOf(object, 'shop'),
+      };
+      const words = changesInWords(changes, subject);
+      assert.deepEqual([words.length, words[0]], [2, labelled]);
+      assert.ok(words[1]?.includes(expected) && !words[1].includes('delete'), words[1]);
     });
   }
 });

@@ -88,7 +88,7 @@ export function checkSubject(
   const advices = adviseOn(creation, surroundings, finding, cause?.changes);
   const advice = advices.map((each) => adviceInWords(each, subject));
   const remedy = advice.find(({ changes }) => changes === cause?.changes)?.commands;
-  const command = cause?.command ?? (remedy && inSequence(remedy));
+  const command = cause?.command ?? (remedy && inSequence(remedy.map(asShell)));
   const namespaceExists = facts.namespaces.has(namespace);
   return {
     kind,
@@ -153,7 +153,7 @@ function percent(rank: string): string {
 function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][number] {
   const { outcome, injectedBy, changes } = advice;
   const then = outcome === 'Injected' ? `get it injected by ${injectedBy.join(', ')}` : 'leave it without a sidecar';
-  const commands = changes.map((change) => changeInWords(change, subject));
+  const commands = changesInWords(changes, subject);
   const cost = costOf(changes, subject);
   return { ...advice, commands, sentence: `to ${then}${cost && ` (${cost})`}: ${commands.join(', and ')}` };
 }
@@ -162,7 +162,9 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
 export function costOf(changes: readonly Change[], { template, stored, recreation }: Subject): string {
   if (stored !== undefined && changes.every((change) => change.of === 'Namespace')) return newPodsOnly;
   const isPodChanged = changes.some((change) => change.of === 'Pod') && (template ?? stored) !== undefined;
-  return isPodChanged && recreation?.followsTemplate === false ? (recreation.cost ?? '') : '';
+  return isPodChanged && recreation?.followsTemplate === false && recreation.afterEdit === undefined
+    ? (recreation.cost ?? '')
+    : '';
 }
 
 const newPodsOnly = 'this changes only new pods, so recreate it afterwards';
@@ -172,31 +174,54 @@ const editableKinds = new Set(
   'Deployment StatefulSet DaemonSet ReplicaSet ReplicationController CronJob DeploymentConfig'.split(' '),
 );
 
-/** Returns a command that makes the change, or an instruction if there is no such command. */
-export function changeInWords(change: Change, subject: Subject): string {
+/** Returns commands that make the changes, or instructions if there are no such commands. */
+export function changesInWords(changes: readonly Change[], subject: Subject): string[] {
+  const { namespace } = subject;
+  const ofNamespace = changes.flatMap((change) => (change.of === 'Namespace' ? [change] : []));
+  const ofPod = changes.flatMap((change) => (change.of === 'Pod' ? [change] : []));
+  const commands = ofNamespace.map(({ key, value }) =>
+    value === null
+      ? commandLine`kubectl label namespace ${namespace} ${key}-`
+      : commandLine`kubectl label namespace ${namespace} ${key}=${value} --overwrite`,
+  );
+  // One command makes all changes of the pod, because each one may replace its pods.
+  return ofPod.length === 0 ? commands : [...commands, podChangeInWords(ofPod, subject)];
+}
+
+function podChangeInWords(changes: readonly Change[], subject: Subject): string {
   const { namespace, template, stored, recreation } = subject;
-  if (change.of === 'Namespace' && change.value === null)
-    return commandLine`kubectl label namespace ${namespace} ${change.key}-`;
-  if (change.of === 'Namespace')
-    return commandLine`kubectl label namespace ${namespace} ${change.key}=${change.value ?? ''} --overwrite`;
-  const isNetwork = change.field === 'hostNetwork';
-  const ofPod = isNetwork
-    ? { spec: { hostNetwork: false } }
-    : { metadata: { [`${change.field}s`]: { [change.key]: change.value } } };
+  const textsOf = (wanted: string): object => {
+    const entries = changes.flatMap((each) =>
+      each.field !== 'hostNetwork' && each.field === wanted ? [[each.key, each.value] as const] : [],
+    );
+    return entries.length === 0 ? {} : { [`${wanted}s`]: Object.fromEntries(entries) };
+  };
+  const metadata = { ...textsOf('label'), ...textsOf('annotation') };
+  const ofPod = {
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(changes.some(({ field }) => field === 'hostNetwork') && { spec: { hostNetwork: false } }),
+  };
   if (stored?.metadata.name !== undefined && controllerOf(stored.metadata) === undefined)
     return replacePod(stored.metadata.name, namespace, JSON.stringify(ofPod));
   if (template !== undefined && editableKinds.has(template.kind)) {
     const spec = template.kind === 'CronJob' ? { jobTemplate: { spec: { template: ofPod } } } : { template: ofPod };
     const edit = commandLine`kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${namespace} --type merge -p ${JSON.stringify({ spec })}`;
-    return recreation?.followsTemplate === false ? inSequence([edit, recreation.command]) : edit;
+    if (recreation?.followsTemplate !== false) return edit;
+    return inSequence([edit, recreation.afterEdit ?? recreation.command]);
   }
-  const words = isNetwork
-    ? 'without spec.hostNetwork'
-    : change.value === null
+  const words = changes.map((change) => {
+    if (change.field === 'hostNetwork') return 'without spec.hostNetwork';
+    return change.value === null
       ? commandLine`without the ${change.field} ${change.key}`
       : commandLine`with the ${change.field} ${change.key}=${change.value}`;
-  if (template === undefined) return `recreate the pod ${words} (changing an existing pod has no effect)`;
-  return `${commandLine`recreate the ${template.kind} ${template.name}`} ${words} in its pod template`;
+  });
+  if (template === undefined) return `recreate the pod ${words.join(' and ')} (changing an existing pod has no effect)`;
+  return `${commandLine`recreate the ${template.kind} ${template.name}`} ${words.join(' and ')} in its pod template`;
+}
+
+/** Marks an instruction, so that a shell does not run it. */
+export function asShell(text: string): string {
+  return /^(?:kubectl|#) /.test(text) ? text : `# ${text}`;
 }
 
 /** The cause of an unwanted result, and its remedy: changes of labels, or a command. */

@@ -20,8 +20,8 @@ const table: [kind: string, spec: object | undefined, command: string, cost: Reg
   ],
   ['StatefulSet', { updateStrategy: { type: 'RollingUpdate' } }, restart('statefulset'), /^$/, true],
   ['StatefulSet', { selector, updateStrategy: { rollingUpdate: { partition: 2 } } }, deletion, /ordinal 2/, false],
-  ['DaemonSet', { selector, updateStrategy: { type: 'OnDelete' } }, deletion, /OnDelete.*all at once/, false],
-  ['ReplicaSet', { selector }, deletion, /all at once/, false],
+  ['DaemonSet', { selector, updateStrategy: { type: 'OnDelete' } }, deletion, /OnDelete.*all pods .*at once/, false],
+  ['ReplicaSet', { selector }, deletion, /all pods .*at once/, false],
   ['ReplicaSet', undefined, '# delete the pods of this ReplicaSet one by one', /^$/, false],
   [
     'ReplicationController',

@@ -11,6 +11,8 @@ export interface Recreation {
   readonly command: string;
   /** What the user must know before, as a clause. */
   readonly cost?: string;
+  /** The command after a change of the pod template, if it is another one. */
+  readonly afterEdit?: string;
   /** Whether a change of the pod template is enough. */
   readonly followsTemplate: boolean;
 }
@@ -31,7 +33,11 @@ export function recreationOf(object: KubernetesObject, namespace: string): Recre
     if (pods === '') return { command: `# delete the pods of this ${kind} one by one`, followsTemplate: false };
     // A controller may create a pod of the same name before kubectl sees that the old one is gone.
     const command = commandLine`kubectl delete pod --wait=false -n ${namespace} -l ${pods}`;
-    return { command, cost: `${cost}, so the command deletes them all at once`, followsTemplate: false };
+    return {
+      command,
+      cost: `${cost}, so the command deletes all pods that its selector matches at once`,
+      followsTemplate: false,
+    };
   };
   switch (name === impossible ? impossible : kind) {
     case 'Pod':
@@ -45,7 +51,12 @@ export function recreationOf(object: KubernetesObject, namespace: string): Recre
     case 'StatefulSet':
     case 'DaemonSet':
       if (updateType === 'OnDelete') return deletion('its pods are replaced only when they are deleted (OnDelete)');
-      if (partition > 0) return deletion(`a restart does not replace its pods below ordinal ${partition} (partition)`);
+      // Kubernetes creates pods below the partition again from the old template.
+      if (partition > 0)
+        return {
+          ...deletion(`a restart does not replace its pods below ordinal ${partition} (partition)`),
+          afterEdit: `# lower spec.updateStrategy.rollingUpdate.partition, because pods below ordinal ${partition} keep the old template`,
+        };
       return { command: restart, followsTemplate: true };
     case 'ReplicaSet':
     case 'ReplicationController':

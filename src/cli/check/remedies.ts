@@ -3,7 +3,7 @@ import type { InjectorConfig } from '../../api/injector-config/injector-config.t
 import { adviseOn, type Change } from '../../explain/advice.ts';
 import { explainCreation, type ExplanationInputs } from '../../explain/explain-creation.ts';
 import { conditionProblems, type ConditionProblem } from '../../explain/lint/lint-conditions.ts';
-import { changeInWords, costOf } from './check-report.ts';
+import { asShell, changesInWords, costOf } from './check-report.ts';
 import { creationOf, type Facts } from './facts.ts';
 import type { Recreation } from './recreation.ts';
 import type { Subject } from './subject.ts';
@@ -17,7 +17,7 @@ export interface Remedy {
 /** Returns the command that makes changes; its text is empty if there are none. */
 export function changesRemedy(changes: readonly Change[], subject: Subject): Remedy {
   const cost = costOf(changes, subject);
-  return { command: inSequence(changes.map((each) => changeInWords(each, subject))), note: cost && `; ${cost}` };
+  return { command: inSequence(changesInWords(changes, subject).map(asShell)), note: cost && `; ${cost}` };
 }
 
 /**
@@ -40,7 +40,9 @@ export function workloadRemedy(
     injectedBy.some((entry) => entry.startsWith(`${injectorConfig}.`));
   if (isReplaced || isWanted(finding)) return { command: recreate, note: cost === undefined ? '' : `; ${cost}` };
   const own = finding.webhooks.filter(({ target }) => target?.injectorConfig === injectorConfig);
-  const advice = adviseOn(creation, surroundings, { ...finding, webhooks: own }).find(isWanted);
+  const advices = adviseOn(creation, surroundings, { ...finding, webhooks: own }).filter(isWanted);
+  // A label of the namespace would change the pods of others.
+  const advice = advices.find(({ changes }) => changes.every((each) => each.of === 'Pod'));
   const check = commandLine`injector check ${kind.toLowerCase()}/${stored?.metadata.name ?? name} -n ${namespace}`;
   const { command, note } =
     advice === undefined ? { command: check, note: '' } : changesRemedy(advice.changes, subject);
@@ -59,9 +61,15 @@ export function failingConditions(
   return [...byName.values()].map(({ name: condition, message, guarded }) => {
     const index = conditions.findIndex((each) => each.name === condition);
     const path = `/spec/webhook/matchConditions/${index}/expression`;
-    const patch = JSON.stringify([{ op: 'replace', path, value: guarded }]);
+    const stored = conditions[index]?.expression;
+    const isSame = live.some(({ webhook }) =>
+      webhook.matchConditions?.some((each) => each.name === condition && each.expression === stored),
+    );
+    // Nothing newer is overwritten: neither a change that is not published yet, nor a later one.
+    const test = { op: 'test', path, value: stored };
+    const patch = JSON.stringify([test, { op: 'replace', path, value: guarded }]);
     const command =
-      guarded === undefined || index < 0
+      guarded === undefined || !isSame
         ? commandLine`kubectl edit injectorconfig ${name}`
         : commandLine`kubectl patch injectorconfig ${name} --type json -p ${patch}`;
     return { message: `matchCondition ${condition}: ${message}`, command };

@@ -148,7 +148,7 @@ export async function readUsage(
   for (const { gate, pods, since } of held) {
     const wait = `${plural(pods, 'pod')} with scheduling gate ${gate}, the first since ${since}`;
     notes.push(
-      `${wait}: held until the webhook works (failurePolicy Hold); \`injector release --all\` lets them start without their sidecar`,
+      `${wait}: held until the webhook works (failurePolicy Hold); \`injector release --all\` lets all held pods of the cluster start without their sidecar`,
     );
   }
   const isInjected = (pod: KubernetesObject): boolean =>

@@ -1,4 +1,4 @@
-import { cost, type Meter } from '../../template/exec/meter.ts';
+import { cost, LimitError, type Meter } from '../../template/exec/meter.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
@@ -61,7 +61,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   } catch (error) {
     // With higher limits, the pod might pass, so no input is blamed for a limit error.
     if (!isTemplateFailure(error)) throw error;
-    throw (rendered === undefined && unfit(error, inputs, reads, guarded)) || failing(error, names);
+    throw (rendered === undefined && unfitWithinLimits(error, inputs, reads, guarded)) || failing(error, names);
   }
 }
 
@@ -84,6 +84,16 @@ function legacyPart(content: JsonObject): JsonObject {
 
 function isTemplateFailure(error: unknown): error is InjectionFailure {
   return error instanceof InjectionFailure && ['TemplateFailed', 'InvalidTemplateOutput'].includes(error.reason);
+}
+
+/** Returns what `unfit` returns; `undefined` if the limits of the pod end the search. */
+function unfitWithinLimits(...search: Parameters<typeof unfit>): InjectionFailure | undefined {
+  try {
+    return unfit(...search);
+  } catch (error) {
+    if (error instanceof LimitError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -48,7 +48,8 @@ function troubleOf(containers: readonly Record<string, unknown>[]): string | und
   const { waiting, terminated = recordOf(found['lastState'])['terminated'] } = recordOf(found['state']);
   const { reason = found['ready'] === false ? 'not ready' : 'restarted' } = recordOf(waiting);
   const { exitCode, reason: why } = recordOf(terminated);
-  const end = typeof exitCode === 'number' ? `, last exit code ${exitCode} (${word(why)})` : '';
+  const because = why === undefined ? '' : ` (${word(why)})`;
+  const end = typeof exitCode === 'number' ? `, last exit code ${exitCode}${because}` : '';
   return `container ${word(found['name'])}: ${word(reason)}${end}`;
 }
 
