@@ -1,4 +1,5 @@
 import type { CanaryAnalysis } from '../api/revision-tag/rollout-strategy.ts';
+import { printable } from '../api/printable-text.ts';
 import { getsCanary, workloadKey } from '../routing/workload-key.ts';
 import { isWorse } from './health.ts';
 import type { ObservedRefusal, Refusal, RolloutObservation } from './observation.ts';
@@ -31,7 +32,7 @@ export function readRefusal(text: string): RefusalReason | undefined {
   const isInvalid = invalid.test(answer);
   if (!isInvalid && !forbidden.test(answer) && !denied.test(answer)) return undefined;
   const withoutName = answer.replace(invalid, 'the pod is invalid: ').replace(forbidden, 'the pod is forbidden: ');
-  return { isInvalid, message: boundedError(withoutName) };
+  return { isInvalid, message: boundedError(printable(withoutName)) };
 }
 
 /** When refusals began, and the latest one, in milliseconds since 1970. */

@@ -1,4 +1,3 @@
-import { printable } from '../api/printable-text.ts';
 import { isSameConfiguration, type RolloutRoute } from '../routing/route.ts';
 
 /** The maximum number of field paths in a report. */
@@ -52,9 +51,9 @@ export function boundedField(field: string): string {
   return shortened(field, longestField);
 }
 
-/** Cuts an error, which may quote pods, to `longestError` printable characters. */
+/** Cuts an error to `longestError` characters. */
 export function boundedError(error: string): string {
-  return shortened(printable(error.slice(0, longestError)), longestError);
+  return shortened(error, longestError);
 }
 
 function shortened(text: string, most: number): string {
