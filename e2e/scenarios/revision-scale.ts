@@ -195,7 +195,10 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   const written = (): string[] =>
     audit
       .writesBy(username, false)
-      .filter(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp) >= began)
+      // The new leader may still try pods in dry runs.
+      .filter(
+        ({ requestReceivedTimestamp: at, requestURI }) => Date.parse(at) >= began && !/dryRun=All/.test(requestURI),
+      )
       .map(
         ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
       );
