@@ -222,7 +222,7 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   await context.check('analyze names the workload to restart and the workload whose pods are refused', async () => {
     const { code, out } = await analyze(namespace);
     const isMissing = out.includes(`kubectl rollout restart deployment/web -n ${namespace}`);
-    return code === 3 && isMissing && /^replicaset\/held-\w+ in [^]*denied\s+the\s+request/m.test(out);
+    return code === 3 && isMissing && /replicaset\/held-\w+ +Refused\n[^]*denied\s+the\s+request/.test(out);
   });
   await client.delete(held);
   await context.check('check pod/NAME reports a pod without a sidecar as Missing', async () => {

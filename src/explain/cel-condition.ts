@@ -62,7 +62,8 @@ export function conditionMistake(expression: string): string | undefined {
     const [message = '', name = ''] = /^Unknown variable: (\w+)/.exec(error?.message ?? '') ?? [];
     // The API server also knows the authorizer, and macros with two variables.
     const isOther =
-      ['', 'authorizer', 'namespaceObject'].includes(name) || RegExp(`[(,]\\s*${name}\\s*,`).test(expression);
+      ['', 'authorizer', 'namespaceObject'].includes(name) ||
+      [...expression.matchAll(/[(,]\s*(\w+)(?=\s*,)/g)].some(([, variable]) => variable === name);
     return isOther ? undefined : message;
   } catch (error) {
     return error instanceof ParseError && !otherSyntax.test(expression) ? firstLine(error) : undefined;

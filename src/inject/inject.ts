@@ -12,6 +12,7 @@ import { carryOver } from './pod/carry-over.ts';
 import { addPodResources } from './pod/add-pod-resources.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { noStrings, type StringMap } from './pod/pod.ts';
+import { OverlayError } from './render/overlay.ts';
 import { readPod } from './pod/read-pod.ts';
 import { withoutShared } from './safety/same-names.ts';
 import type { Workload } from './pod/workload.ts';
@@ -78,9 +79,22 @@ function fitted({ settings }: Injector, before: JsonObject, after: JsonObject) {
   return { pod, problem: [refusalOf(before, pod, findMisfits)].filter((each) => each !== undefined) };
 }
 
-function failureOf(error: unknown): { readonly reason: FailureReason; readonly message: string } {
+/** Returns what the message of an error omits, which is known where it began. */
+function detailOf(error: unknown): string {
+  if (error instanceof OverlayError) return error.detail;
+  return error instanceof Error ? detailOf(error.cause) : '';
+}
+
+function failureOf(error: unknown): {
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly detail?: string;
+} {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof InjectionFailure) return { reason: error.reason, message };
+  if (error instanceof InjectionFailure) {
+    const detail = detailOf(error);
+    return { reason: error.reason, message, ...(detail !== '' && { detail }) };
+  }
   if (error instanceof LimitError)
     return { reason: 'TemplateLimit', message: `failed to run injection template: ${message}` };
   return { reason: 'Internal', message: `unexpected: ${message}` };

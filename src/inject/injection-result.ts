@@ -50,7 +50,13 @@ export type InjectionResult =
       readonly message: string;
       readonly warnings: readonly string[];
     }
-  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly message: string };
+  | {
+      readonly outcome: 'failed';
+      readonly reason: FailureReason;
+      readonly message: string;
+      /** What to append to Istio's message for a reader: the value and the field at fault. */
+      readonly detail?: string;
+    };
 
 /** The result of trying a configuration before it is published (rehearsal/). Plain data. */
 export interface Rehearsal {

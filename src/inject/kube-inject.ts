@@ -23,7 +23,11 @@ export type FileInjectionResult =
 export function kubeInject(injector: Injector, text: string, context: FileContext = {}): FileInjectionResult {
   return editFile(text, (object) => {
     const result = injectObject(injector, object, context);
-    if (result.outcome === 'failed') return { failure: result.message };
+    if (result.outcome === 'failed') {
+      // `istioctl kube-inject` prints Istio's message alone.
+      const detail = injector.semantics === 'KubeInject' ? '' : (result.detail ?? '');
+      return { failure: `${result.message}${detail}` };
+    }
     if (result.outcome === 'injected') {
       const warnings = result.warnings.map((warning) => `${describeObject(object)}: ${warning}`);
       return { edits: result.edits, warnings };

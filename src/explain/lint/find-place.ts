@@ -11,28 +11,46 @@ export interface TemplatePlace {
 
 /** Returns the first place of a whole word in a text; an empty object if there is none. */
 export function placeOfWord(text: string, word: string | undefined): TemplatePlace {
-  const pattern = word === undefined || word === '' ? /$^/ : new RegExp(`(?<![\\w-])${literally(word)}(?![\\w-])`);
-  return placeAt(text, text.search(pattern));
+  return word === undefined
+    ? {}
+    : placeAt(
+        text,
+        findWord(text, word, 0, () => true),
+      );
 }
 
-/** Returns the source of a regular expression for a text. */
-function literally(text: string): string {
-  return text.replaceAll(/\W/g, '\\$&');
+/** Returns where a whole word begins at or after a position; -1 if there is none. Linear time. */
+function findWord(text: string, word: string, from: number, fits: (at: number) => boolean): number {
+  const isPart = (at: number): boolean => /[\w-]/.test(text[at] ?? '');
+  let at = word === '' ? -1 : text.indexOf(word, from);
+  while (at !== -1 && (isPart(at - 1) || isPart(at + word.length) || !fits(at))) at = text.indexOf(word, at + 1);
+  return at;
 }
 
 /** Returns the place of a field such as `spec.containers[0].image`: names follow one another. */
 export function placeOfField(text: string, field: string): TemplatePlace {
   let at = -1;
   for (const name of field.split(/[.[\]"]+/).filter((each) => each !== '')) {
-    const items = /^[^\n]*:\s*\n/.test(text.slice(at)) ? [...text.slice(at).matchAll(/^[ \t]*- /gm)] : [];
-    const siblings = items.filter(([dash]) => dash === items[0]?.[0]);
-    const key = new RegExp(`(?<![\\w.-])${literally(name)}["']?\\s*:|(?<=:\\s*["']?)${literally(name)}(?![\\w-])`, 'g');
-    key.lastIndex = at + 1;
-    if (/^\d+$/.test(name)) at += siblings[Number(name)]?.index ?? 0;
-    else at = key.exec(text)?.index ?? at;
+    if (/^\d+$/.test(name)) {
+      const items = /^[^\n]*:\s*\n/.test(text.slice(at)) ? [...text.slice(at).matchAll(/^[ \t]*- /gm)] : [];
+      const siblings = items.filter(([dash]) => dash === items[0]?.[0]);
+      at += siblings[Number(name)]?.index ?? 0;
+      continue;
+    }
+    // A key, or the value of a key.
+    const fits = (found: number): boolean => {
+      const after = text.slice(found + name.length, found + name.length + nearby);
+      const before = text.slice(Math.max(0, found - nearby), found);
+      return (!before.endsWith('.') && /^["']?\s*:/.test(after)) || /:\s*["']?$/.test(before);
+    };
+    const found = findWord(text, name, at + 1, fits);
+    if (found !== -1) at = found;
   }
   return placeAt(text, at);
 }
+
+/** How many characters around a name to read. */
+const nearby = 20;
 
 function placeAt(text: string, at: number): TemplatePlace {
   if (at < 0) return {};
@@ -87,9 +105,26 @@ const marks = /(?<=\uE000)\d+(?=\uE001)/g;
 
 /** Marks the lines of a template, except where a mark would change what an action trims. */
 function marked(text: string, [left = '', right = '']: readonly string[]): string {
-  const [open, close] = [literally(left), literally(right)];
-  const pattern = new RegExp(`^([ \\t]*)(${open}(?!-)[^]*?${close}|(?!${open})\\S)|${open}[^]*?${close}`, 'gm');
-  return text.replaceAll(pattern, (all, space: string | undefined, rest: string, at: number) =>
-    space === undefined ? all : `${space}\uE000${text.slice(0, at).split('\n').length}\uE001${rest}`,
-  );
+  const parts: string[] = [];
+  let [at, line] = [0, 1];
+  while (at < text.length) {
+    const open = text.indexOf(left, at);
+    const end = open === -1 ? text.length : open;
+    const isMarkable = open !== -1 && text[open + left.length] !== '-';
+    const plain = text.slice(at, end).split('\n');
+    for (const [index, each] of plain.entries()) {
+      const begins = index > 0 || at === 0 || text[at - 1] === '\n';
+      const content = each.trimStart();
+      const isShown = content !== '' || (index === plain.length - 1 && isMarkable);
+      const mark = begins && isShown ? `\uE000${line + index}\uE001` : '';
+      parts.push(each.slice(0, each.length - content.length), mark, content, index === plain.length - 1 ? '' : '\n');
+    }
+    const close = open === -1 ? -1 : text.indexOf(right, open);
+    const next = open === -1 || close === -1 ? text.length : close + right.length;
+    const action = text.slice(end, next);
+    parts.push(action);
+    line += plain.length - 1 + action.split('\n').length - 1;
+    at = next;
+  }
+  return parts.join('');
 }

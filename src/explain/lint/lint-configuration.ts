@@ -84,7 +84,7 @@ function lintTemplate(
     tried += 1;
     outputs.forget();
     const result = tryAlone(injector, name, pod);
-    if (result.outcome === 'failed') failed.push({ kind, message: result.message, pod });
+    if (result.outcome === 'failed') failed.push({ kind, message: `${result.message}${result.detail ?? ''}`, pod });
     // Each further pod could take as long.
     if (result.outcome === 'failed' && result.reason === 'TemplateLimit') break;
     for (const [output, content] of outputs.all()) parts.set(output, legacy ? readLegacyOutput(content).part : content);

@@ -69,7 +69,8 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   for (const { kind, pod, namespace = 'default' } of sample ?? typicalPods(injector.settings.keys.inject)) {
     if (now() - begun > timeLimit) break;
     const result = inject(injector, { pod, namespace, path: '/inject' });
-    if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
+    if (result.outcome === 'failed')
+      failed.push({ kind, reason: result.reason, message: `${result.message}${result.detail ?? ''}` });
     if (result.outcome === 'injected') {
       injected.push({ kind, namespace, pod: result.pod, original: pod });
       const problem = whyUnusable(pod, result.pod);

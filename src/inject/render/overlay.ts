@@ -10,6 +10,13 @@ import type { Pod } from '../pod/pod.ts';
 /** An error in merging a part of a pod. */
 export class OverlayError extends Error {
   override readonly name = 'OverlayError';
+  /** What Go's message omits; see `PodTypeError`. */
+  readonly detail: string;
+
+  constructor(message: string, options: ErrorOptions, detail = '') {
+    super(message, options);
+    this.detail = detail;
+  }
 }
 
 /**
@@ -25,24 +32,22 @@ export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): 
   } catch (error) {
     if (error instanceof StrategicMergeError)
       throw new OverlayError(`strategic merge: ${error.message}`, { cause: error });
-    if (error instanceof PodTypeError)
-      throw new OverlayError(`unmarshal patched pod: ${firstMistake(merged, error)}`, { cause: error });
+    if (error instanceof PodTypeError) {
+      const { message, detail } = firstMistake(merged, error);
+      throw new OverlayError(`unmarshal patched pod: ${message}`, { cause: error }, detail);
+    }
     throw error;
   }
 }
 
-/**
- * Returns the first error in Go's order, with what Go's message omits: Go decodes maps in the order
- * of their sorted keys.
- */
-function firstMistake(pod: JsonObject, found: PodTypeError): string {
-  let { message, detail } = found;
+/** Returns the first error in Go's order: Go decodes maps in the order of their sorted keys. */
+function firstMistake(pod: JsonObject, found: PodTypeError): PodTypeError {
   try {
     normalisePod(sorted(pod));
+    return found;
   } catch (error) {
-    if (error instanceof PodTypeError) ({ message, detail } = error);
+    return error instanceof PodTypeError ? error : found;
   }
-  return message + detail;
 }
 
 function sorted(value: unknown): unknown {
