@@ -224,5 +224,6 @@ export function isEmpty(selector: LabelSelector): boolean {
 
 /** Joins the lines of a message. */
 function oneLine(message: string): string {
-  return message.replaceAll(/\s*\n\s*/g, ' ');
+  const lines = message.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
