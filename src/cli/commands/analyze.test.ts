@@ -154,7 +154,7 @@ describe('injector analyze', () => {
     const expected = [
       /^picky: matchCondition web: .* fails for an ordinary pod.* => kubectl patch injectorconfig picky --type json -p '.*'\\''tier/,
       /^lost: .*no revision or tag gone.* => injector check namespace\/lost$/,
-      /^web: .*; do not restart it: a new pod is NotInjected.* => kubectl label namespace lost istio.io\/rev=1-24 --overwrite$/,
+      /^web: .*; do not restart it: a new pod is NotInjected.* => injector check pod\/web-7d9-0 -n lost$/,
       /^held: .*gate hold.sidecar-injector.io\/x holds pods, which the operator replaces.* => kubectl describe injectorconfig 1-24$/,
       /^paused: .*rolls out the changes that wait => kubectl rollout resume .* && kubectl rollout restart deployment\/paused -n shop$/,
       /^unsafe: .*a new pod is Refused.* => kubectl patch deployment unsafe .*"inject.istio.io\/templates":null/,
