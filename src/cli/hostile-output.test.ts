@@ -111,7 +111,7 @@ describe('the output of all commands', () => {
 
   const calls = `analyze; analyze -o json; analyze -o yaml; status; status -o json; status -o yaml; revisions;
     revisions -o json; revisions -o yaml; tag list; tag list -o json; tag watch prod; tag watch prod -o json;
-    tag promote prod --timeout 0; tag undo prod --yes --timeout 0; tag remove prod; tag set prod -r 1-25 --overwrite --timeout 0 -y;
+    tag promote prod --timeout 0; tag pause prod --timeout 0; tag undo prod --yes --timeout 0; tag remove prod; tag set prod -r 1-25 --overwrite --timeout 0 -y;
     tag set new -r 1-25 --timeout 0; certs status; certs status -o json; certs export-ca 1-24; certs rotate 1-24;
     check pod/a-7d9-0 -n shop; check pod/b-7d9-1 namespace/lost -n shop --steps; check pod/d-7d9-3 -n lost -o json;
     check pod/a-7d9-0 -n shop --dry-run; diff --to 1-25 --tag prod; diff --to 1-25 -o json; diff --to 1-25 -o html;
@@ -120,7 +120,9 @@ describe('the output of all commands', () => {
 
   async function runAll(text: string, bits: readonly boolean[]): Promise<Map<string, Seen>> {
     const infected = infecting(text, bits);
-    if (cluster.memory.get('revisiontags', 'new') !== undefined) cluster.memory.remove('revisiontags', 'new');
+    // The commands before have changed the tags, and so their generations.
+    for (const tag of ['new', 'prod'])
+      if (cluster.memory.get('revisiontags', tag) !== undefined) cluster.memory.remove('revisiontags', tag);
     const leases = operatorLeases().map((lease) => ['leases', lease] as const);
     for (const [plural, object] of [...objects, ...leases]) {
       const { metadata, ...rest } = infected(object);
