@@ -15,10 +15,8 @@ export interface PodHealth {
 /** The maximum number of restarts to count, one more than any limit of a rollout allows. */
 export const mostRestarts = 1001;
 
-/** The shared objects, one per distinct health, since there are tens of thousands of pods. */
+/** The shared objects, one per distinct health of pods without trouble: there are tens of thousands. */
 const known = new Map<string, PodHealth>();
-/** The maximum number of shared objects, since authors choose the names of containers. */
-const mostKnown = 10_000;
 
 /** The reasons of waiting containers that have crashed or cannot be created. */
 const crashReasons = new Set<unknown>(['CrashLoopBackOff', 'RunContainerError', 'CreateContainerError', 'StartError']);
@@ -32,9 +30,11 @@ export function podHealth(status: unknown): PodHealth {
   const ready = readyCondition(status)?.['status'] === 'True';
   const crashing = phase === 'Failed' || containers.some(isCrashing);
   const trouble = troubleOf(containers) ?? (reason === undefined ? undefined : word(reason));
-  const key = `${ready} ${restarts} ${crashing} ${trouble ?? ''}`;
-  const health = known.get(key) ?? { ready, restarts, crashing, ...(trouble !== undefined && { trouble }) };
-  if (known.size < mostKnown) known.set(key, health);
+  // Authors choose the names in a text, so it is no part of a key.
+  if (trouble !== undefined) return { ready, restarts, crashing, trouble };
+  const key = `${ready} ${restarts} ${crashing}`;
+  const health = known.get(key) ?? { ready, restarts, crashing };
+  known.set(key, health);
   return health;
 }
 
