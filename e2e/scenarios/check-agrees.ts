@@ -2,13 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Random } from '../../scripts/template-recorder/random.ts';
+import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { CheckReport } from '../../src/cli/check/check-report.ts';
 import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, runInjector, type CommandResult } from '../harness/injector-command.ts';
 import { applyUntilReady, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { found, none } from '../harness/wait-for.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
 import { barePod, createDeployment, deployment, labelNamespace, podsOf } from '../harness/workloads.ts';
 import {
   actualOutcome,
@@ -238,6 +240,12 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   await context.check('check pod/NAME reports a Stale pod after an edit', async () => (await state()) === 'Stale');
   const read = async (...argv: string[]): Promise<unknown> =>
     JSON.parse((await runInjector([...argv, '-o', 'json', ...clusterFlags(cluster)])).out);
+  // The status is written at intervals. Read it alone meanwhile: each command takes half a second of CPU.
+  const injected = await waitFor('the status to count stale and missing pods', async () => {
+    const { status } = await client.get<KubernetesObject & { status?: UsageStatus }>(injectorConfigs, 'default');
+    const counts = status?.injected;
+    return counts !== undefined && (counts.stale ?? 0) > 0 && (counts.missing ?? 0) > 0 && counts;
+  });
   await context.check(
     'status, revisions and the status of an InjectorConfig have the same numbers of pods',
     async () => {
@@ -245,7 +253,6 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
       const { injectorConfigs: rows, total } = (await read('status')) as { injectorConfigs: Counts[]; total: Counts };
       const byName = ({ name }: Counts): boolean => name === 'default';
       const { current, stale, missing } = rows.find(byName) ?? total;
-      const { injected } = ((await client.get(injectorConfigs, 'default')).status ?? {}) as { injected?: object };
       const counted = { current, stale, missing };
       const isSame = isDeepStrictEqual({ ...counted, total: current + stale + missing }, { ...injected });
       const revision = ((await read('revisions')) as Counts[]).find(byName);
