@@ -240,11 +240,11 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   await context.check('check pod/NAME reports a Stale pod after an edit', async () => (await state()) === 'Stale');
   const read = async (...argv: string[]): Promise<unknown> =>
     JSON.parse((await runInjector([...argv, '-o', 'json', ...clusterFlags(cluster)])).out);
-  // The status is written at intervals. Read it alone meanwhile: each command takes half a second of CPU.
+  // The status is written at intervals: until then, run no commands.
   const injected = await waitFor('the status to count stale and missing pods', async () => {
     const { status } = await client.get<KubernetesObject & { status?: UsageStatus }>(injectorConfigs, 'default');
     const counts = status?.injected;
-    return counts !== undefined && (counts.stale ?? 0) > 0 && (counts.missing ?? 0) > 0 && counts;
+    return counts !== undefined && counts.stale > 0 && counts.missing > 0 && counts;
   });
   await context.check(
     'status, revisions and the status of an InjectorConfig have the same numbers of pods',

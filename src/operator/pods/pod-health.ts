@@ -15,7 +15,7 @@ export interface PodHealth {
 /** The maximum number of restarts to count, one more than any limit of a rollout allows. */
 export const mostRestarts = 1001;
 
-/** The shared objects, one per distinct health of pods without trouble: there are tens of thousands. */
+/** The shared objects of pods without trouble, of which there are tens of thousands. */
 const known = new Map<string, PodHealth>();
 
 /** The reasons of waiting containers that have crashed or cannot be created. */
