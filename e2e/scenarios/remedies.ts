@@ -6,7 +6,13 @@ import { istio, revision } from '../../src/selection/testdata/istio-webhook.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
 import { buildKubectl } from '../harness/build.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
-import { applyUntilReady, injectorConfig, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  injectorConfig,
+  injectorConfigs,
+  type InjectorConfigObject,
+  smallConfig,
+} from '../harness/injector-configs.ts';
 import { paths } from '../harness/paths.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -103,6 +109,11 @@ async function plant(context: ScenarioContext): Promise<void> {
   await applyObject(client, foreign);
   context.atEnd(() => client.delete(foreign));
   await applyObject(client, configured.find(({ config }) => config.metadata.name === 'unreached')!.config);
+  // Its reason changes once, when the replica has loaded it.
+  await waitFor('the API server to miss the webhook of unreached', async () => {
+    const { status } = await client.get<InjectorConfigObject>(injectorConfigs, 'unreached');
+    return status?.conditions?.some(({ reason }) => reason === 'NotReachable');
+  });
   for (const { config, spoilt } of configured)
     if (spoilt !== undefined) await edit(context, config.metadata.name, spoilt);
 }
