@@ -81,9 +81,15 @@ function judge(
   return unnamed.length > 0 || isOrder ? undefined : isSame ? 'indistinguishable' : 'named';
 }
 
-/** A lost field covers what is below it; `*` at its end covers every name that begins so. */
+/**
+ * A lost field covers what is below it; `*` at its end covers every name that begins so. A proxy that
+ * is removed as a native sidecar may have been an ordinary container.
+ */
 function isNamed(path: string, lost: readonly LostField[], overwritten: readonly string[]): boolean {
-  const fields = [...lost.map(({ field }) => field), ...overwritten];
+  const removed = overwritten.map((field) =>
+    field.replace('spec.initContainers[istio-proxy]', 'spec.containers[istio-proxy]'),
+  );
+  const fields = [...lost.map(({ field }) => field), ...overwritten, ...removed];
   return fields.some((field) => path.startsWith(field.replace(/\*$/, '')) || field.startsWith(path));
 }
 

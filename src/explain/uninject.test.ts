@@ -55,6 +55,7 @@ function pod(container: object = {}, metadata: object = {}, spec: object = {}): 
 }
 
 const ports = [{ name: 'http', containerPort: 80 }];
+const named = { httpGet: { path: '/', port: 'http' } };
 const rows: [title: string, pod: JsonObject, lost: string[]][] = [
   ['a plain pod', pod(), []],
   ['own labels and annotations', pod({}, { labels: { app: 'web' }, annotations: { a: 'b', ports: 'own' } }), []],
@@ -70,10 +71,11 @@ const rows: [title: string, pod: JsonObject, lost: string[]][] = [
     }),
     [],
   ],
+  ['a named port', pod({ ports, readinessProbe: named }), ['spec.containers[web].readinessProbe.httpGet.port']],
   [
-    'a named port',
-    pod({ ports, readinessProbe: { httpGet: { path: '/', port: 'http' } } }),
-    ['spec.containers[web].readinessProbe.httpGet.port'],
+    'a named port of a native sidecar',
+    pod({}, {}, { initContainers: [{ name: 'own', restartPolicy: 'Always', ports, startupProbe: named }] }),
+    ['spec.initContainers[own].startupProbe.httpGet.port'],
   ],
   [
     'Prometheus annotations',

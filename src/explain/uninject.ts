@@ -78,7 +78,7 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
   const probers = jsonOf(variableOf(proxy, probersVariable));
   for (const list of ['initContainers', 'containers'] as const) {
     const kept = listOf(spec[list]).flatMap((container) => {
-      if (status?.[list].has(String(container.name)) !== true) return [ownContainer(container, lost)];
+      if (status?.[list].has(String(container.name)) !== true) return [ownContainer(container, list, lost)];
       const isSame = ({ name }: JsonObject): boolean => name === container.name;
       const inContainers = listOf(saved.containers).find(isSame);
       const original = list === 'containers' ? inContainers : listOf(saved.initContainers).find(isSame);
@@ -87,7 +87,8 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
         list === 'initContainers' && inContainers !== undefined && status.containers.has(String(container.name));
       return original === undefined || isTwice ? [] : [{ image: 'auto', ...original }];
     });
-    if (Array.isArray(spec[list])) spec[list] = kept.map((each) => restoreHandlers(each, probers, lost));
+    if (Array.isArray(spec[list]))
+      spec[list] = kept.map((each) => restoreHandlers(each, `spec.${list}[${String(each.name)}]`, probers, lost));
   }
   // The user's own proxy was a container before, unless it was a native sidecar.
   const moved = listOf(spec.initContainers).filter((each) => isProxy(each) && each.restartPolicy !== 'Always');
@@ -114,11 +115,11 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
 }
 
 /** Returns a container of the author's; the engine adds variables to an own proxy container. */
-function ownContainer(container: JsonObject, lost: LostField[]): JsonObject {
+function ownContainer(container: JsonObject, list: string, lost: LostField[]): JsonObject {
   const isAdded = ({ name }: JsonObject): boolean =>
     name === probersVariable || name === 'ISTIO_PROMETHEUS_ANNOTATIONS';
   if (!isProxy(container) || !listOf(container.env).some(isAdded)) return container;
-  lost.push({ field: `spec.containers[${proxyContainer}].env`, reason: 'the injection added variables' });
+  lost.push({ field: `spec.${list}[${proxyContainer}].env`, reason: 'the injection added variables' });
   return { ...container, env: listOf(container.env).filter((variable) => !isAdded(variable)) };
 }
 
