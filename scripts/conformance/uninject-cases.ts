@@ -81,15 +81,10 @@ function judge(
   return unnamed.length > 0 || isOrder ? undefined : isSame ? 'indistinguishable' : 'named';
 }
 
-/**
- * A lost field covers what is below it; `*` at its end covers every name that begins so. A proxy that
- * is removed as a native sidecar may have been an ordinary container.
- */
+/** A lost field covers what is below it; a removed native sidecar may have been an ordinary one. */
 function isNamed(path: string, lost: readonly LostField[], overwritten: readonly string[]): boolean {
-  const removed = overwritten.map((field) =>
-    field.replace('spec.initContainers[istio-proxy]', 'spec.containers[istio-proxy]'),
-  );
-  const fields = [...lost.map(({ field }) => field), ...overwritten, ...removed];
+  const removed = overwritten.flatMap((field) => [field, field.replace('.initC', '.c')]);
+  const fields = [...lost.map(({ field }) => field), ...removed];
   return fields.some((field) => path.startsWith(field.replace(/\*$/, '')) || field.startsWith(path));
 }
 

@@ -13,15 +13,10 @@ export interface LostField {
 
 /**
  * Restores the probes and hooks of a container that were redirected to the proxy's agent.
- * @param place where the container is, for example `spec.containers[web]`
+ * @param list `containers` or `initContainers`
  * @param probers the originals by URL path (ISTIO_KUBE_APP_PROBERS)
  */
-export function restoreHandlers(
-  container: JsonObject,
-  place: string,
-  probers: JsonObject,
-  lost: LostField[],
-): JsonObject {
+export function restoreHandlers(container: JsonObject, list: string, probers: JsonObject, lost: LostField[]) {
   const result = { ...container };
   const lifecycle = { ...objectAt(container, ['lifecycle']) };
   for (const [name, kind, root, file] of handlerFields) {
@@ -29,7 +24,7 @@ export function restoreHandlers(
     const handler = holder[name];
     const path = `/${root}/${String(container.name)}/${file}`;
     if (!isJsonObject(handler) || objectAt(handler, ['httpGet']).path !== path) continue;
-    const field = `${place}.${holder === result ? name : `lifecycle.${name}`}`;
+    const field = `spec.${list}[${String(container.name)}].${holder === result ? name : `lifecycle.${name}`}`;
     const original = Object.hasOwn(probers, path) ? probers[path] : undefined;
     if (!isJsonObject(original)) {
       lost.push({ field, reason: 'it was redirected to the proxy, and the proxy does not record its original' });

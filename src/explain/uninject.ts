@@ -87,8 +87,7 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
         list === 'initContainers' && inContainers !== undefined && status.containers.has(String(container.name));
       return original === undefined || isTwice ? [] : [{ image: 'auto', ...original }];
     });
-    if (Array.isArray(spec[list]))
-      spec[list] = kept.map((each) => restoreHandlers(each, `spec.${list}[${String(each.name)}]`, probers, lost));
+    if (Array.isArray(spec[list])) spec[list] = kept.map((each) => restoreHandlers(each, list, probers, lost));
   }
   // The user's own proxy was a container before, unless it was a native sidecar.
   const moved = listOf(spec.initContainers).filter((each) => isProxy(each) && each.restartPolicy !== 'Always');
