@@ -58,7 +58,7 @@ const away = 'InjectorConfig 1-24 has no webhook: ';
 const unseen = 'NotLookedAt: no operator has reconciled the current spec; check that the operator is running';
 const describeOld = 'kubectl describe injectorconfig 1-24';
 const paused = `InjectorConfig 1-24 is paused (spec.paused)`;
-const enable = 'injector enable --revision 1-24';
+const enable = 'injector enable 1-24';
 
 describe('causesOf', () => {
   const one = { configs: [old] };

@@ -273,7 +273,7 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   if (config === undefined || other === undefined) return [];
   const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig in all namespaces, which \`injector enable\` undoes`;
   return [
-    { reason: 'ForeignWebhook', message, command: commandLine`injector disable --revision ${revisionOf(config)}` },
+    { reason: 'ForeignWebhook', message, command: commandLine`injector disable ${revisionOf(config)}` },
   ];
 }
 
@@ -304,7 +304,7 @@ export function whyWithoutWebhook(
   const config = isTag ? configOfTag({ configs }, owner) : owner;
   if (config?.spec.paused === true) {
     const message = `${none}: InjectorConfig ${config.metadata.name} is paused (spec.paused)`;
-    return { reason: 'Paused', message, command: commandLine`injector enable --revision ${revisionOf(config)}` };
+    return { reason: 'Paused', message, command: commandLine`injector enable ${revisionOf(config)}` };
   }
   if (health === undefined && owner.status === undefined) return undefined;
   const { ready, reason, message } = readinessOf(owner, health && staleSince(health, spec.operatorClass));

@@ -86,17 +86,17 @@ describe('injector analyze', () => {
     );
     const expected = [
       /^\/RevisionTag\/gone NotPublished: .*webhook was deleted.* => kubectl describe revisiontag gone$/,
-      /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
+      /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable 1-25$/,
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
       /^\/InjectorConfig\/waiting Why: Holding True: Why: so => kubectl describe injectorconfig waiting$/,
       // The correct label would get its pods injected twice.
       /^mistyped\/Namespace\/mistyped UnknownRevision: .*did you mean prod\? => injector check namespace\/mistyped$/,
       /^next\/Namespace\/next UnknownRevision: .*existing names: 1-24, 1-25, broken, gone, odd, prod, waiting => injector check namespace\/next$/,
-      /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
-      /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable --revision 1-24$/,
+      /^paused\/Namespace\/paused Paused: .* => injector enable 1-25$/,
+      /^twice\/Namespace\/twice ForeignWebhook: injected twice: webhook configuration istio-s.* => injector disable 1-24$/,
       /^off\/Deployment\/asks NotSelected: no sidecar; new pods are NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
-      /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
+      /^own\/Deployment\/bare Paused: .* => injector enable 1-25$/,
       /^own\/Deployment\/both ForeignWebhook: injected twice: webhook configuration istio-by-pod/,
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,

@@ -126,7 +126,7 @@ describe('injector check -f', () => {
   it('explains that a paused InjectorConfig has no webhook', async () => {
     const paused = `${config}  paused: true\n`;
     const [report] = await reports([paused, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
-    assert.deepEqual([report?.reason, report?.command], ['Paused', 'injector enable --revision 1-24']);
+    assert.deepEqual([report?.reason, report?.command], ['Paused', 'injector enable 1-24']);
     assert.match(notesOf(report), /InjectorConfig 1-24 is paused/);
   });
 
@@ -143,7 +143,7 @@ describe('injector check -f', () => {
       'selects by the same label',
       '  namespaceSelector: {matchLabels: {istio.io/rev: prod}}\n',
       3,
-      /^pod\/one in namespace shop: Injected \S+ why: injected twice: webhook configuration istio-sidecar-injector of another injector selects .* to change this: injector disable --revision 1-24 /,
+      /^pod\/one in namespace shop: Injected \S+ why: injected twice: webhook configuration istio-sidecar-injector of another injector selects .* to change this: injector disable 1-24 /,
     ],
   ];
   for (const [title, selector, status, mention] of foreigners) {

@@ -28,6 +28,10 @@ describe('a table', () => {
       '           a-name-that-is-quite-    five,six,seven,eight,',
       '           long                     nine',
     ]);
+    const narrow = { columns: ['NAMESPACES', 'MESSAGE'], row: (item: string[]) => item };
+    const excerpt = `at line 2:\n  a: b${'\n'.padEnd(60)}^`;
+    const lines = ['NAMESPACES  MESSAGE', 'one-two-    at line', 'three       2: a: b', '            ^'];
+    assert.deepEqual(formatTable([['one-two-three', excerpt]], narrow, 19), lines);
   });
 });
 

@@ -73,8 +73,10 @@ export function formatTable<Item>(
   const isWide = total(natural) + 3 * (columns.length - 1) > width;
   const space = width - 2 * (columns.length - 1);
   let widths = natural;
+  const headers = columns.map(({ length }) => length);
+  const least = total(headers) > space ? [] : headers;
   for (let most = Math.max(...natural); total(widths) > space && most >= narrowest; most -= 1) {
-    widths = natural.map((each) => Math.min(each, most));
+    widths = natural.map((each, index) => Math.min(each, Math.max(most, least[index] ?? 0)));
   }
   return rows
     .flatMap((cells, index) => {
@@ -128,7 +130,7 @@ export function oneLine(text: string): string {
 /** Wraps text at a number of columns, and cuts it after `most` lines. */
 export function wrap(text: string, columns: number, most = Infinity): string[] {
   const lines = [''];
-  for (const word of oneLine(text).split(' ')) {
+  for (const word of oneLine(text).split(/ +/)) {
     const line = lines.at(-1) ?? '';
     if (line !== '' && line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(...piecesOf(word, columns));

@@ -99,7 +99,7 @@ function whyIncompatible(config: InjectorConfig, now: InjectorConfig | undefined
 function whyUnready(config: InjectorConfig): string | undefined {
   const named = `InjectorConfig ${config.metadata.name}`;
   if (config.spec.paused)
-    return `${named} is paused (spec.paused); \`${commandLine`injector enable --revision ${revisionOf(config)}`}\` resumes it`;
+    return `${named} is paused (spec.paused); \`${commandLine`injector enable ${revisionOf(config)}`}\` resumes it`;
   const { ready, reason, message } = readinessOf(config);
   return ready ? undefined : `${named} is not ready: ${reason}: ${message}; set the tag when it is ready`;
 }
