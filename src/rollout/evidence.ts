@@ -17,8 +17,8 @@ export interface Evidence {
 }
 
 /**
- * Returns the evidence of a step with a weight: `minimumPods` canary pods must be ready for
- * `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough. If
+ * Returns the evidence of a step with a weight: `minimumPods` canary pods of the share must be ready
+ * for `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough. If
  * the step has its own `minimumPods`, the same holds for the workloads that are new in the step:
  * above the share of the previous step, as measured now, and without a canary pod from before it.
  * @param isIncomplete whether workloads are missing, which a new leader does not see yet
@@ -36,7 +36,9 @@ export function podEvidence(
   const missing = isIncomplete ? Math.max(0, state.canaryWorkloads - share.length) : 0;
   const inShare = podsOf(share) + missing;
   const needed = inShare === 0 ? minimumPods : Math.min(minimumPods, inShare);
-  const all = readyEvidence(state, pods.canary, needed, 'pods of the canary', judgement);
+  // Pods outside the share can have the configuration from before the rollout, and prove nothing.
+  const canary = pods.canary.filter(({ rank }) => getsCanary(rank, threshold));
+  const all = readyEvidence(state, canary, needed, 'pods of the canary in its share', judgement);
   const minimum = steps[step]?.minimumPods;
   if (minimum === undefined) return all;
   // Creation times are whole seconds.
@@ -44,13 +46,13 @@ export function podEvidence(
   const old = new Set(pods.canary.filter(({ createdAt }) => createdAt < begun).map(({ rank }) => rank));
   const ranks = workloads.map(({ rank }) => rank);
   const before = thresholdFor(ranks, steps[step - 1]?.weight ?? 0, noWorkload);
-  const isFresh = ({ rank }: { readonly rank: string }): boolean => getsCanary(rank, threshold) && !old.has(rank);
+  const isFresh = ({ rank }: { readonly rank: string }): boolean => !old.has(rank);
   const isNew = (each: { readonly rank: string }): boolean => isFresh(each) && !getsCanary(each.rank, before);
   // Workloads that come or go may move the measured share over all that are new.
   const isAdded = share.some(isNew) ? isNew : isFresh;
   const wanted = isIncomplete ? minimum : Math.min(minimum, podsOf(share.filter(isAdded)));
   const what = `pods of the workloads that are new in this step (spec.strategy.canary.steps[${step}].minimumPods)`;
-  const added = readyEvidence(state, pods.canary.filter(isAdded), wanted, what, judgement);
+  const added = readyEvidence(state, canary.filter(isAdded), wanted, what, judgement);
   return (all.at ?? Infinity) >= (added.at ?? Infinity) ? all : added;
 }
 

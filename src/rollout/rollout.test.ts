@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
-import { at, observation, ref, strategyOf, readyPods, workloads } from './testdata/situation.ts';
+import { at, observation, ref, strategyOf, rankAt, readyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps } from './testdata/tag-history.ts';
 import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
@@ -114,7 +114,20 @@ describe('A rollout with few workloads', () => {
     tag.see(0, fields);
     const pods = { stable: readyPods(3), canary: readyPods(1) };
     assert.equal(tag.see(100, { ...fields, pods }), 'WaitingForPods/NotEnoughPods');
-    assert.match(tag.now.message, /1 of 2 pods of the canary are ready/);
+    assert.match(tag.now.message, /1 of 2 pods of the canary in its share are ready/);
+  });
+
+  it('does not count pods of workloads outside the share, which were never moved away', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 50 }, { weight: 100 }]));
+    const fields = { workloads: workloads(2, 2) };
+    tag.see(0, fields);
+    const [inside, outside] = [0, 1].map((index) => rankAt(index, 2));
+    const canary = (ranks: (string | undefined)[]) =>
+      readyPods(2).map((pod, index) => ({ ...pod, rank: ranks[index]! }));
+    const only = (...ranks: (string | undefined)[]) => ({ ...fields, pods: { stable: [], canary: canary(ranks) } });
+    assert.equal(tag.see(100, only(outside, outside)), 'WaitingForPods/NotEnoughPods');
+    assert.match(tag.now.message, /0 of 2 pods of the canary in its share/);
+    assert.equal(tag.see(200, only(inside, inside)), 'Progressing/StepStarted');
   });
 
   it('waits for a workload whose only pod is being replaced', () => {

@@ -130,11 +130,16 @@ async function reach(stage: Stage, plan: Plan, step: PlannedStep): Promise<void>
     return;
   }
   if (plan.isRestarting !== true) {
-    await waitUntil(stage, `waiting for pods at ${weight} percent`, ({ phase, weight: now }) => {
-      return phase === 'WaitingForPods' && now === weight;
+    let isPast = false;
+    await waitUntil(stage, `waiting for pods at ${weight} percent`, ({ phase, canary, weight: now }) => {
+      // Pods of a comparison that were created late may already be the evidence of this step.
+      isPast = canary !== undefined && now > weight;
+      return isPast || (phase === 'WaitingForPods' && now === weight);
     });
-    await untilActive(context.client);
-    await workloads.renew();
+    if (!isPast) {
+      await untilActive(context.client);
+      await workloads.renew();
+    }
   }
   if (!isPaused(plan, step)) return;
   await waitUntil(stage, `paused at ${weight} percent`, ({ phase, canary, weight: now }) => {

@@ -59,7 +59,7 @@ describe('injector disable and enable', () => {
       /^pauses 2 .* deletes 2 .*s: new pods start .* in 1 namespace \(green\), and .*`injector enable --all`$/;
     assert.match(await announced('--all'), inGreen);
     cluster.faults.push(refusal('GET', '/namespaces', 403, 'no'));
-    const unknown = /in namespaces that cannot be listed \(no\).*`injector enable blue && injector enable green`$/;
+    const unknown = /in namespaces that cannot be listed \(no\).*`injector enable blue green`$/;
     assert.match(await announced('green', 'blue'), unknown);
     cluster.faults.length = 0;
     await cluster.run('disable', '-r', 'blue');

@@ -108,7 +108,10 @@ function undoOf(configs: readonly KubernetesObject[], isAll: boolean): string {
   const revisions = [...new Set((running.length > 0 ? running : configs).map(storedRevision))];
   if (revisions.length === 0) return 'no command brings them back, because their InjectorConfigs do not exist';
   if (isAll && running.length === configs.length) return 'to undo: `injector enable --all`';
-  return `to undo: \`${inSequence(revisions.map((revision) => commandLine`injector enable ${revision}`))}\``;
+  const [first = '', ...others] = revisions.map((revision) => commandLine`injector enable ${revision}`);
+  const names = others.map((each) => each.replace('injector enable ', ' '));
+  const isOne = ![first, ...others].some((each) => each.startsWith('#'));
+  return `to undo: \`${isOne ? `${first}${names.join('')}` : inSequence([first, ...others])}\``;
 }
 
 function isRunning({ spec }: KubernetesObject): boolean {

@@ -100,8 +100,9 @@ describe('injector enable', () => {
         { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
         { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
       ];
-      const status = webhook === undefined ? {} : { conditions, observedGeneration: 9 };
-      cluster.put('revisiontags', { ...revisionTag('prod', { revision: 'green' }), status });
+      const status = webhook === undefined ? {} : { conditions, observedGeneration: 9, stableRevision: 'green' };
+      // Pods get the stable revision, also if the spec names another one.
+      cluster.put('revisiontags', { ...revisionTag('prod', { revision: webhook ? 'blue' : 'green' }), status });
       const { code, out } = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
       return [code, out.slice(-2)];
     };
@@ -111,7 +112,8 @@ describe('injector enable', () => {
     assert.deepEqual(await enableGreen(), [1, [ready, late]]);
     const refused = 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused';
     assert.deepEqual(await enableGreen('False'), [1, [ready, refused]]);
-    assert.equal((await enableGreen('True'))[0], 1, 'its webhook does not exist yet');
+    const gone = 'RevisionTag prod: not WebhookReady after 1 s: its webhook configuration does not exist';
+    assert.deepEqual(await enableGreen('True'), [1, [ready, gone]]);
     cluster.tag('prod', 'second', 'green');
     assert.deepEqual(await enableGreen('True'), [0, [ready, 'RevisionTag prod: WebhookReady']]);
   });

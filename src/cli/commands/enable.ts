@@ -60,7 +60,11 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   );
   if (options.dryRun === true || options.timeout === 0) return true;
   const tags = await listWhereKnown(client, revisionTags);
-  const tagged = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
+  const revisionsOf = ({ spec, status }: KubernetesObject): (string | undefined)[] => [
+    (spec as { revision: string }).revision,
+    (status as { stableRevision?: string } | undefined)?.stableRevision,
+  ];
+  const tagged = tags.filter((tag) => revisionsOf(tag).some((each) => each !== undefined && revisions.has(each)));
   return untilReady(client, [...expected, ...tagged], options.timeout, terminal);
 }
 
@@ -122,7 +126,7 @@ async function untilReady(
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
         const type = found === undefined ? 'Ready' : expectedCondition(found);
-        terminal.out(`${name}: not ${type} after ${seconds} s: ${whyNotReady(found, generation)}`);
+        terminal.out(`${name}: not ${type} after ${seconds} s: ${whyNotReady(found, generation, health)}`);
       }
       return false;
     }
@@ -149,8 +153,10 @@ function readinessAt(object: KubernetesObject, generation: number): Readiness {
   return readinessOf({ metadata: { generation }, status }, undefined, expectedCondition(object));
 }
 
-function whyNotReady(object: KubernetesObject | undefined, generation: number): string {
+function whyNotReady(object: KubernetesObject | undefined, generation: number, health: OperatorHealth): string {
   if (object === undefined) return 'it was deleted';
-  const { reason, message } = readinessAt(object, generation);
+  const { ready, reason, message } = readinessAt(object, generation);
+  if (ready && staleSince(health, classOf(object)) !== undefined) return 'no leader has confirmed its status';
+  if (ready) return 'its webhook configuration does not exist';
   return reason === 'NotLookedAt' ? message : `${reason}: ${message}`;
 }

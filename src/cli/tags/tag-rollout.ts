@@ -134,7 +134,7 @@ async function answerTo(
 
 function unanswered(tag: RevisionTag): string {
   const { ready, reason, message } = readinessOf(tag);
-  const state = ready ? '' : ` (${reason}: ${message})`;
+  const state = ready || reason === 'NotLookedAt' ? '' : ` (${reason}: ${message})`;
   return `no operator has answered in time${state}: check that an operator of operatorClass ${tag.spec.operatorClass} is running. The request remains and is carried out later`;
 }
 

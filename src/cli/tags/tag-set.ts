@@ -66,12 +66,21 @@ export function tagUndoCommand(terminal: Terminal): Command {
         const unknown = `tag ${name}: nothing records which revision it had before ${tag.spec.revision}; \`${set}\` sets one, and \`injector revisions\` lists them; nothing was changed`;
         if (revision === undefined) throw new Error(unknown);
         const request = { name, revision, autoInjectNamespaces: undefined };
-        await setTag(client, request, { ...options, revision, overwrite: true }, terminal);
+        const skipsSteps = commandLine`injector tag promote ${name} --full`;
+        const isRollout = await setTag(client, request, { ...options, revision, overwrite: true }, terminal);
+        const outside = `workloads outside its share still get revision ${tag.status?.stableRevision ?? tag.spec.revision}`;
+        if (isRollout) terminal.out(`${outside}; \`${skipsSteps}\` ends that now`);
       }),
     );
 }
 
-async function setTag(client: ApiClient, request: TagRequest, options: SetOptions, terminal: Terminal): Promise<void> {
+/** Moves a tag. @returns whether a rollout has begun */
+async function setTag(
+  client: ApiClient,
+  request: TagRequest,
+  options: SetOptions,
+  terminal: Terminal,
+): Promise<boolean> {
   const { name, revision } = request;
   await checkRights(client, tagRights('list', 'create', 'patch'));
   const installation = await readInstallation(client);
@@ -79,14 +88,14 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if (plan.action === 'refuse') throw new Error(plan.message);
   if (plan.action === 'nothing') {
     terminal.out(`RevisionTag ${name}: ${describeStanding(plan.tag)}`);
-    return;
+    return false;
   }
   const { tag, before, concerns } = plan;
   const followers = await readFollowers(client, installation, tag);
   const isRollout = before !== undefined && beginsRollout(before, revision);
   const isAgreed = options.skipConfirmation === true || options.yes === true;
   if (isRollout && !isAgreed) await showDiff(client, request, terminal);
-  if ((concerns.length > 0 || isRollout) && !(await agrees(terminal, concerns, isAgreed))) return;
+  if ((concerns.length > 0 || isRollout) && !(await agrees(terminal, concerns, isAgreed))) return false;
 
   const written = await writeTag(client, tag, before);
   terminal.out(`RevisionTag ${name}: ${describeMove(revision, before, isRollout)}`);
@@ -101,17 +110,18 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if (isRollout) {
     if (restarts !== undefined) terminal.out(restarts);
     terminal.out(`\`${commandLine`injector tag watch ${name}`}\` shows its progress`);
-    return;
+    return true;
   }
   const keys = keysOfTag(installation, tag);
   const [key, value] = name === defaultRevision ? [keys.injection, 'enabled'] : [keys.revision, name];
   if (!hasFollowers(followers)) {
     terminal.out(`to let a namespace follow the tag: ${commandLine`kubectl label namespace NAME ${key}=${value}`}`);
-    return;
+    return false;
   }
   const then = restarts ?? 'running pods get the revision when they are restarted';
   const command = restarts === undefined ? 'injector status --stale' : commandLine`injector tag watch ${name}`;
   terminal.out(`the tag is followed by ${describeFollowers(followers)}; ${then}: \`${command}\``);
+  return false;
 }
 
 /** Prints how the pods that follow a tag will change. If this fails, the tag can still move. */

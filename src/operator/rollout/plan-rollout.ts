@@ -170,7 +170,12 @@ function observe(situation: TagRolloutSituation, plain: TagPlan, state: RolloutS
   // If the state is lost, the path already gives workloads the canary: do not wait for the count.
   const workloadsBefore = stored.live === undefined ? tag.status?.workloads?.count : undefined;
   const groups = [...(situation.pods ?? [])];
-  const { workloads, pods } = observePods(name, groups, { stable: pair.stable.injectorConfig, canary });
+  // After a rollback, the pods of the canary that are left still count as such.
+  const left = state?.phase === 'RolledBack' ? state.rolledBackFrom : undefined;
+  const { workloads, pods } = observePods(name, groups, {
+    stable: pair.stable.injectorConfig,
+    canary: canary ?? left,
+  });
   return {
     revision: tag.spec.revision,
     generation,

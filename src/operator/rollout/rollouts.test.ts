@@ -85,6 +85,13 @@ describe('A tag with a canary strategy', () => {
     const rolledBack = /^False\/RolledBack: revision new was rolled back to old at step 1/;
     assert.match(fixture.tagCondition(tag, 'Ready'), rolledBack);
     await fixture.recorded(/^RolledBack: /);
+    await fixture.pass(6000);
+    const { canary } = fixture.rollout?.pods ?? {};
+    assert.ok(canary !== undefined && canary.total > 0, 'failing pods of the canary are left, and count');
+    assert.equal(canary.failing, canary.total);
+    fixture.roll();
+    await fixture.pass(6000);
+    assert.equal(fixture.rollout?.pods.canary.total, 0, 'until they are recreated');
     await takeOver();
     await fixture.pass();
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'), 'stays on stable under the next leader');

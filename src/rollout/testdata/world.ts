@@ -236,7 +236,7 @@ export class World {
     }
     const share = [...this.#workloads].filter(([rank]) => getsCanary(rank, state.threshold)).flatMap(([, pods]) => pods);
     const ready = this.#podsOf(state.canary).filter(
-      (pod) => pod.ready && this.now - Math.max(pod.since, Date.parse(state.stepStartedAt ?? '')) >= minReadySeconds * second,
+      (pod) => pod.ready && share.includes(pod) && this.now - Math.max(pod.since, Date.parse(state.stepStartedAt ?? '')) >= minReadySeconds * second,
     );
     assert.ok(ready.length >= Math.max(1, Math.min(minimumPods, share.length || minimumPods)), 'the step ended without evidence');
   }
