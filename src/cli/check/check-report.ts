@@ -272,9 +272,7 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   const other = config && foreignOverlap({ ...claimOfConfig(config), selectors }, others);
   if (config === undefined || other === undefined) return [];
   const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig in all namespaces, which \`injector enable\` undoes`;
-  return [
-    { reason: 'ForeignWebhook', message, command: commandLine`injector disable ${revisionOf(config)}` },
-  ];
+  return [{ reason: 'ForeignWebhook', message, command: commandLine`injector disable ${revisionOf(config)}` }];
 }
 
 /** Reports whether the InjectorConfig is paused, and another product injects its pods instead. */
