@@ -38,8 +38,11 @@ export class AuditLog {
       // The last record may be incomplete. An incomplete record has no newline yet.
       const complete = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
       this.#position += complete.length;
-      for (const line of complete.toString('utf8').split('\n')) {
-        if (line !== '') this.#events.push(JSON.parse(line) as AuditEvent);
+      // All records together can be longer than a string may be.
+      for (let start = 0; start < complete.length;) {
+        const end = complete.indexOf(0x0a, start);
+        if (end > start) this.#events.push(JSON.parse(complete.toString('utf8', start, end)) as AuditEvent);
+        start = end + 1;
       }
       return [...this.#events];
     } finally {
