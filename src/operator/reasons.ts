@@ -24,7 +24,7 @@ export const conditions = {
   RemovalBlocked: 'bad when True: an object that must be deleted together with this one still exists',
   RevisionReady: 'RevisionTag only: the tag can point to the revision in its spec',
   RolloutComplete:
-    'canary RevisionTag only: all pods get the revision in its spec; when False, the reason is the phase',
+    'canary RevisionTag only: all pods get the revision in its spec; when False, the reason is the phase, or NotPublished',
 } as const;
 
 /** Reasons of conditions. The type system lets the operator write no other reason. */
@@ -77,7 +77,8 @@ export const conditionReasons = {
     'NativeSidecarsAvailable: native sidecars are in use, `nativeSidecars` is not Auto, a kubelet is too old, or the templates do not depend on the mode',
   NotObserved: 'Ready, RolloutComplete: the operator has not determined the state yet',
   NotPaused: 'Paused: `spec.paused` is not set',
-  NotPublished: 'WebhookReady: the InjectorConfig that the tag points to is paused or publishes nothing',
+  NotPublished:
+    'WebhookReady, RolloutComplete: the InjectorConfig that the tag points to is paused or publishes nothing',
   NotReachable: 'WebhookReady: the API server cannot reach the replicas, so no webhook is published',
   NothingToPublish: 'WebhookReady: no configuration has ever compiled',
   OtherFamily: 'RevisionReady: the InjectorConfig and the current target of the tag have different `spec.webhook.keys`',

@@ -177,13 +177,19 @@ describe('injector status and revisions', () => {
     await whole.stop();
   });
 
-  it('counts pods of a revision without a webhook as stale', async () => {
-    const configuration = cluster.memory.get('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
-    cluster.memory.remove('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
-    const { out } = await injector('status', '-n', 'early');
-    assert.match(out, /Deployment\/db .*\n.*it would get nothing now, since\n {2}InjectorConfig 1-24 has no webhook/);
-    assert.ok(configuration);
-    cluster.memory.put('mutatingwebhookconfigurations', configuration);
+  it('counts pods of a revision or tag without a webhook as stale', async () => {
+    for (const [id, namespace, owner] of [
+      ['1-24', 'early', 'InjectorConfig 1-24'],
+      ['tag-prod', 'shop', 'RevisionTag prod'],
+    ] as const) {
+      const configuration = cluster.memory.get('mutatingwebhookconfigurations', `sidecar-injector-${id}`);
+      cluster.memory.remove('mutatingwebhookconfigurations', `sidecar-injector-${id}`);
+      const { out } = await injector('status', '-n', namespace);
+      const why = `it would get nothing now, since ${owner} has no webhook`;
+      assert.ok(out.replaceAll(/\n +/g, ' ').includes(why), out);
+      assert.ok(configuration);
+      cluster.memory.put('mutatingwebhookconfigurations', configuration);
+    }
   });
 
   it('does not count missing pods if the user may not read configurations', async () => {

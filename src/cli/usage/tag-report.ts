@@ -20,7 +20,7 @@ export interface TagReport extends Readiness, TagStanding {
 export interface TagStanding {
   /** The revision of the spec. */
   readonly revision: string;
-  /** The revision that pods get; absent while the tag has no target. */
+  /** The revision that pods get while there is a webhook; absent while the tag has no target. */
   readonly stableRevision?: string;
   /** A summary of the rollout in progress. */
   readonly rollout?: Pick<RolloutState, 'phase' | 'weight' | 'shadow'> & { readonly canaryRevision: string };

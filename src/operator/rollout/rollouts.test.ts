@@ -240,6 +240,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.pass();
     const why = /^False\/NotPublished: InjectorConfig old, to which the tag points, is paused .*; there is no webhook/;
     assert.match(fixture.tagCondition(tag, 'Ready'), why);
+    assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'False/NotPublished: the tag has no webhook');
   });
 
   const removeWebhook = (): void => {

@@ -3,6 +3,7 @@ import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-
 import type { UsageSource } from '../usage/usage-status.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { PassContext } from '../controller/pass-context.ts';
+import { no } from '../controller/revision-status.ts';
 import { finishPass, type StatusParts, storeStatus } from '../controller/store-status.ts';
 import { tagKey } from '../controller/wake-ups.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
@@ -83,9 +84,11 @@ export class TagStatusWriter {
     metrics.rollout?.(name, state ?? rollout);
     const [live, current] = [this.liveTarget(name), targets.current(name)];
     const RolloutComplete =
-      tag.spec?.strategy?.canary === undefined || live === undefined
+      tag.spec?.strategy?.canary === undefined
         ? undefined
-        : rolloutFinding(tag.spec.revision, rollout);
+        : live === undefined
+          ? rollout && no('NotPublished', 'the tag has no webhook')
+          : rolloutFinding(tag.spec.revision, rollout);
     const findings = { ...found, RolloutComplete };
     // A tag that does not parse keeps its restart status.
     const restarting = tag.spec === undefined ? tag.status?.restarts : restarts.shown({ ...tag, spec: tag.spec });

@@ -170,14 +170,16 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
       ? 'nothing'
       : `InjectorConfig ${selectedBy.injectorConfig}, configuration ${selectedBy.hash ?? 'not published yet'}`;
   const by = `injected by InjectorConfig ${injectorConfig}`;
+  const { tag } = selectedBy ?? {};
+  const owner = tag === undefined ? `InjectorConfig ${selectedBy?.injectorConfig ?? ''}` : `RevisionTag ${tag}`;
   const sentences: Readonly<Record<string, string>> = {
     Current: `injected by ${now}, as a new pod would be`,
     NotSelected: `${by}; no webhook selects it now`,
     InjectorGone: `${by}, which no longer exists`,
     NotPublished:
       state === 'stale'
-        ? `${by}; it would get nothing now, since InjectorConfig ${selectedBy?.injectorConfig ?? ''} has no webhook`
-        : `InjectorConfig ${injectorConfig} has no webhook`,
+        ? `${by}; it would get nothing now, since ${owner} has no webhook`
+        : `${owner} has no webhook`,
     OtherInjector: `injected by another injector; it would get ${now}`,
     OtherInjectorConfig: `${by}; it would get ${now}`,
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
