@@ -84,7 +84,7 @@ export function checkSubject(
   const answer =
     dryRun === undefined || foreseen
       ? { result: outcome, reason: cause?.reason ?? reason, message: cause?.message ?? message, injectedBy }
-      : { ...dryRun, reason: 'DryRun' };
+      : { ...dryRun, reason: 'DryRun', ...(outcome === 'Unknown' && { message }) };
   const advices = adviseOn(creation, surroundings, finding, cause?.changes);
   const advice = advices.map((each) => adviceInWords(each, subject));
   const remedy = advice.find(({ changes }) => changes === cause?.changes)?.commands;

@@ -51,6 +51,8 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   const others = webhooks.filter(({ reason }) => reason === 'NotSelected' && !withSteps);
   const shown = webhooks.filter((each) => !others.includes(each));
   const names = [...new Set(others.map(({ configuration }) => configuration))].join(', ');
+  const isUnknown = webhooks.some(({ outcome }) => outcome === 'Unknown');
+  const differs = isUnknown ? '' : ' (this differs from the explanation)';
   const isAdvised = advice.some(({ commands }) => inSequence(commands) === command);
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
@@ -64,9 +66,7 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
     ...(existing === undefined ? [] : [`  now: ${existing.message}`]),
     ...(dryRun === undefined
       ? []
-      : [
-          `  dry run by the API server: ${dryRun.message}${dryRun.foreseen ? '' : ' (this differs from the explanation)'}`,
-        ]),
+      : [`  dry run by the API server: ${dryRun.message}${dryRun.foreseen ? '' : differs}`]),
     ...notes.map((note) => `  note: ${note}`),
     ...shown.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
       `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,

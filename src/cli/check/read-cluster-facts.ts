@@ -10,7 +10,7 @@ import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { servedFiles } from '../../operator/configurations/last-good.ts';
 import { configurationKey } from '../../routing/route.ts';
-import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
+import { healthLines, outageOf, readOperatorHealth } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
 import type { Facts, FoundFiles } from './facts.ts';
 
@@ -35,11 +35,17 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
   const health = await readOperatorHealth(client, classes);
   const { asked, unreadable, replicas } = health;
   const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
-  const line = healthLines(health).join('; ');
+  // A pod is concerned only by the policy of its own webhook.
+  const silence = (asked: WebhookTarget): string => {
+    const isAsked = (each?: WebhookTarget) => each && configurationKey(each) === configurationKey(asked);
+    const own = podWebhooks(configurations).filter((each) => isAsked(each.target) || isAsked(each.canary?.target));
+    const outages = new Map([...(health.outages ?? [])].map(([each]) => [each, outageOf(own)]));
+    return healthLines({ ...health, outages }).join('; ');
+  };
   return {
     configurations,
     namespaces: new Map(there.flatMap((each) => (each ? [[each.metadata.name ?? '', each] as const] : []))),
-    filesOf: (target) => (answers ? filesOf(target) : { unavailable: line }),
+    filesOf: (target) => (answers ? filesOf(target) : { unavailable: silence(target) }),
     health,
     injectorConfigs: injectorConfigs.items,
     revisionTags: revisionTags.items,

@@ -140,4 +140,21 @@ describe('injector check against a cluster', () => {
     assert.match(out, /^deployment\/web in namespace shop: Refused\n {2}why: quota\n/);
     assert.match(out, /dry run by the API server: quota \(this differs from the explanation\)/);
   });
+
+  it('without a replica, says what the policy of the own webhook does, and what to start', async () => {
+    cluster.addRevision('lax', { webhook: { failurePolicy: 'Ignore' } });
+    cluster.addNamespace('lax', { 'istio.io/rev': 'lax' });
+    cluster.memory.remove('leases', 'injector-replica-web-1', 'injection');
+    const { out, code } = await check('-f', fileOf(deployment));
+    assert.equal(code, 1);
+    const lax = fileOf({ ...deployment, metadata: { name: 'web', namespace: 'lax' } });
+    const why = 'no replica is live: pods that webhooks select start without a sidecar (failurePolicy Ignore); start';
+    for (const more of [[], ['--dry-run']]) {
+      const { out } = await check('-f', lax, ...more);
+      assert.match(out, more.length === 0 ? /: Unknown\n/ : /: NotInjected\n[^]*: the pod would be stored without/);
+      assert.ok(out.replaceAll(/\n +/g, ' ').includes(why), out);
+      assert.doesNotMatch(out, /refuses|differs/);
+    }
+    assert.match(out, /refuses pods that webhooks/);
+  });
 });

@@ -46,7 +46,7 @@ describe('readOperatorHealth', () => {
     assert.deepEqual(pauses, [6000]);
     assert.deepEqual([isAlive(health), staleSince(health, 'default')], [false, { since: '2026-11-23T11:58:58Z' }]);
     assert.deepEqual(healthLines(health), [
-      'no replica is live since 2026-11-23T11:58:58Z: no webhook selects pods, and they start without a sidecar; no leader since 2026-11-23T11:58:58Z: statuses may be outdated',
+      'no replica is live since 2026-11-23T11:58:58Z: no webhook selects pods, and they start without a sidecar; start the operator; no leader since 2026-11-23T11:58:58Z: statuses may be outdated',
     ]);
   });
 

@@ -4,7 +4,7 @@ import { labelNames, leaderLeaseName } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, messageOf } from '../../kube/api-error.ts';
 import { matchConditionNames } from '../../api/injector-config/match-condition-names.ts';
-import { type MutatingWebhook, podWebhooks } from '../../explain/pod-webhook.ts';
+import { type MutatingWebhook, type PodWebhook, podWebhooks } from '../../explain/pod-webhook.ts';
 import { leases, mutatingWebhooks, ownedSelector } from '../../operator/cluster-view.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
 import { formatUntil, type OutputFormat, plural } from '../report/write-report.ts';
@@ -105,15 +105,20 @@ const outcomes = {
 async function readOutage(client: Pick<ApiClient, 'listAll'>, operatorClass: string): Promise<string> {
   try {
     const { items } = await client.listAll(mutatingWebhooks, { labelSelector: ownedSelector(operatorClass) });
-    const used = new Set(podWebhooks(items).map(({ webhook }) => policyOf(webhook)));
-    const policies = (['Fail', 'Hold', 'Ignore'] as const).filter((policy) => used.has(policy));
-    if (policies.length === 0) return 'no webhook selects pods, and they start without a sidecar';
-    if (policies.join() === 'Fail') return outcomes.Fail;
-    return policies.map((policy) => `${outcomes[policy]} (failurePolicy ${policy})`).join(', ');
+    return outageOf(podWebhooks(items));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     return `what happens to new pods is not known: ${messageOf(error)}`;
   }
+}
+
+/** Returns what happens to new pods while nothing answers these webhooks. */
+export function outageOf(webhooks: readonly Pick<PodWebhook, 'webhook'>[]): string {
+  const used = new Set(webhooks.map(({ webhook }) => policyOf(webhook)));
+  const policies = (['Fail', 'Hold', 'Ignore'] as const).filter((policy) => used.has(policy));
+  if (policies.length === 0) return 'no webhook selects pods, and they start without a sidecar';
+  if (policies.join() === 'Fail') return outcomes.Fail;
+  return policies.map((policy) => `${outcomes[policy]} (failurePolicy ${policy})`).join(', ');
 }
 
 /** Returns the policy of a live webhook. With Hold, that for replaceable pods ignores failures. */
@@ -179,7 +184,7 @@ function replicaText(replicas: readonly ProcessHealth[], outage: string): string
     .map((each) => each.last ?? '')
     .sort()
     .reverse();
-  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: ${outage}`;
+  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: ${outage}; start the operator`;
 }
 
 function leaderText(leader: ProcessHealth | undefined, now: number): string {
