@@ -173,7 +173,7 @@ async function readLosses(client: ApiClient): Promise<{ isRunning: boolean; loss
     const installation = await readInstallation(client);
     const { workloads, notes } = await readUsage(client, installation);
     const losses = workloads
-      .filter(({ current, stale }) => current + stale > 0)
+      .filter(({ current, stale, expected }) => expected !== undefined && current + stale > 0)
       .map(({ namespace, workload, injectorConfig, current, stale }) => {
         const pods = plural(current + stale, 'pod');
         return `${namespace} ${workload} loses injection by ${injectorConfig}: ${pods}, when they are recreated`;
