@@ -130,9 +130,12 @@ export function oneLine(text: string): string {
 /** Wraps text at a number of columns, and cuts it after `most` lines. */
 export function wrap(text: string, columns: number, most = Infinity): string[] {
   const lines = [''];
-  for (const word of oneLine(text).split(/ +/)) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+  // Spaces align the parts of a line that fits; in a longer one, they would be empty lines.
+  const line = oneLine(text);
+  if (line.length <= columns) return [line];
+  for (const word of line.split(/ +/)) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(...piecesOf(word, columns));
   }
   lines.shift();

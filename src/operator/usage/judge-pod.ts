@@ -177,9 +177,7 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
     NotSelected: `${by}; no webhook selects it now`,
     InjectorGone: `${by}, which no longer exists`,
     NotPublished:
-      state === 'stale'
-        ? `${by}; it would get nothing now, since ${owner} has no webhook`
-        : `${owner} has no webhook`,
+      state === 'stale' ? `${by}; it would get nothing now, since ${owner} has no webhook` : `${owner} has no webhook`,
     OtherInjector: `injected by another injector; it would get ${now}`,
     OtherInjectorConfig: `${by}; it would get ${now}`,
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
