@@ -17,10 +17,11 @@ export interface Evidence {
 }
 
 /**
- * Returns the evidence of a step with a weight: `minimumPods` canary pods of the share must be ready
- * for `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough. If
- * the step has its own `minimumPods`, the same holds for the workloads that are new in the step:
- * above the share of the previous step, as measured now, and without a canary pod from before it.
+ * Returns the evidence of a step with a weight: `minimumPods` canary pods of the share must be
+ * ready for `minReadySeconds` within the step. If the share has fewer pods, all of its pods are
+ * enough. If the step has its own `minimumPods`, the same holds for the workloads that are new in
+ * the step: above the share of the previous step, as measured now, and without a canary pod from
+ * before it.
  * @param isIncomplete whether workloads are missing, which a new leader does not see yet
  */
 export function podEvidence(

@@ -130,13 +130,13 @@ async function reach(stage: Stage, plan: Plan, step: PlannedStep): Promise<void>
     return;
   }
   if (plan.isRestarting !== true) {
-    let isPast = false;
+    const past: number[] = [];
     await waitUntil(stage, `waiting for pods at ${weight} percent`, ({ phase, canary, weight: now }) => {
       // Pods of a comparison that were created late may already be the evidence of this step.
-      isPast = canary !== undefined && now > weight;
-      return isPast || (phase === 'WaitingForPods' && now === weight);
+      if (canary !== undefined && now > weight) past.push(now);
+      return past.length > 0 || (phase === 'WaitingForPods' && now === weight);
     });
-    if (!isPast) {
+    if (past.length === 0) {
       await untilActive(context.client);
       await workloads.renew();
     }

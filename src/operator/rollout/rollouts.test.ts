@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { RolloutPodCounts } from '../../api/revision-tag/revision-tag.ts';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
 import { countFailures } from './rollouts.ts';
@@ -86,12 +87,12 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.tagCondition(tag, 'Ready'), rolledBack);
     await fixture.recorded(/^RolledBack: /);
     await fixture.pass(6000);
-    const { canary } = fixture.rollout?.pods ?? {};
-    assert.ok(canary !== undefined && canary.total > 0, 'failing pods of the canary are left, and count');
-    assert.equal(canary.failing, canary.total);
+    const left = (): RolloutPodCounts | undefined => fixture.rollout?.pods.canary;
+    assert.ok((left()?.total ?? 0) > 0, 'failing pods of the canary are left, and count');
+    assert.equal(left()?.failing, left()?.total);
     fixture.roll();
     await fixture.pass(6000);
-    assert.equal(fixture.rollout?.pods.canary.total, 0, 'until they are recreated');
+    assert.equal(left()?.total, 0, 'until they are recreated');
     await takeOver();
     await fixture.pass();
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'), 'stays on stable under the next leader');
