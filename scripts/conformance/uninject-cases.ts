@@ -81,9 +81,9 @@ function judge(
   return unnamed.length > 0 || isOrder ? undefined : isSame ? 'indistinguishable' : 'named';
 }
 
-/** A lost field covers what is below it; a removed native sidecar may have been an ordinary one. */
+/** A field covers what is below it, `*` what begins so. A native proxy may have been ordinary. */
 function isNamed(path: string, lost: readonly LostField[], overwritten: readonly string[]): boolean {
-  const removed = overwritten.flatMap((field) => [field, field.replace('.initC', '.c')]);
+  const removed = overwritten.flatMap((field) => [field, field.replace('.initContainers[istio', '.containers[istio')]);
   const fields = [...lost.map(({ field }) => field), ...removed];
   return fields.some((field) => path.startsWith(field.replace(/\*$/, '')) || field.startsWith(path));
 }

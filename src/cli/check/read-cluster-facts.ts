@@ -36,8 +36,8 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
   const { asked, unreadable, replicas } = health;
   const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
   // A pod is concerned only by the policy of its own webhook.
-  const silence = (asked: WebhookTarget): string => {
-    const isAsked = (each?: WebhookTarget) => each && configurationKey(each) === configurationKey(asked);
+  const silence = (called: WebhookTarget): string => {
+    const isAsked = (each?: WebhookTarget) => each && configurationKey(each) === configurationKey(called);
     const own = podWebhooks(configurations).filter((each) => isAsked(each.target) || isAsked(each.canary?.target));
     const outages = new Map([...(health.outages ?? [])].map(([each]) => [each, outageOf(own)]));
     return healthLines({ ...health, outages }).join('; ');

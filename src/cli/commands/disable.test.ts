@@ -39,7 +39,10 @@ describe('injector disable and enable', () => {
     assert.deepEqual(cluster.webhooks, ['injector-operator']);
     const { out, code } = await cluster.run('disable', '--all');
     assert.equal(code, 0);
-    assert.match(cluster.errors, /^changes nothing: 2 InjectorConfigs without a webhook, paused before; to undo: /);
+    assert.match(
+      cluster.errors,
+      /^pauses and deletes nothing: 2 InjectorConfigs paused before, without a webhook; to undo: /,
+    );
     assert.deepEqual(out.slice(0, 2), ['InjectorConfig blue: already paused', 'InjectorConfig second: already paused']);
   });
 

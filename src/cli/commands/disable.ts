@@ -82,9 +82,8 @@ function failurePolicyOf(spec: unknown): unknown {
 
 /** Says what the command is about to do; it needs no right to list namespaces. */
 async function announcement(client: ApiClient, { configs, webhooks }: SwitchTargets, undo: string): Promise<string> {
-  const paused = plural(configs.length, 'InjectorConfig');
   if (webhooks.length === 0 && !configs.some(isRunning))
-    return `changes nothing: ${paused} without a webhook, paused before; ${undo}`;
+    return `pauses and deletes nothing: ${plural(configs.length, 'InjectorConfig')} paused before, without a webhook; ${undo}`;
   const selectors = webhooks.flatMap(webhooksOf).map((webhook) => compileSelectors(webhook as SelectorPair));
   const isSelected = ({ metadata: { labels = {} } }: KubernetesObject): boolean =>
     selectors.some((each) => each.namespace(labels) && each.pod({}));
