@@ -69,4 +69,33 @@ describe('install: values', () => {
     const kinds = [...new Set(objects.map(({ kind }) => kind))].join(' ');
     assert.match(kinds, /^Custom\w+ PodDis\w+ ServiceAccount ClusterRole .* Deployment Mut\w+ ServiceMonitor Val/);
   });
+
+  // The kubelet starts a probe every period, and its worker can just have missed the moment.
+  it('replaces a frozen process within 30 s, and no process that answers once in 14 s', () => {
+    const deployments = renderChart(readChart(), release, {}).objects.filter(({ kind }) => kind === 'Deployment');
+    assert.equal(deployments.length, 2);
+    for (const { spec } of deployments as unknown as RenderedDeployment[]) {
+      const [{ startupProbe: startup, livenessProbe: liveness }] = spec.template.spec.containers;
+      const failing = (liveness.failureThreshold - 1) * liveness.periodSeconds + liveness.timeoutSeconds;
+      assert.ok(failing >= 14);
+      const killed = failing + liveness.periodSeconds + liveness.terminationGracePeriodSeconds;
+      assert.ok(killed + startup.initialDelaySeconds + startup.periodSeconds <= 26);
+    }
+  });
 });
+
+interface RenderedDeployment {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } };
+}
+
+interface Container {
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe & { readonly terminationGracePeriodSeconds: number };
+}
+
+interface Probe {
+  readonly initialDelaySeconds: number;
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}

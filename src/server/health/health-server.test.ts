@@ -50,6 +50,18 @@ describe('the health server', () => {
     ]);
   });
 
+  it('answers /startupz when the process is ready, and logs nothing', async () => {
+    problem = 'not synced';
+    const logged = log.lines.length;
+    let answered = false;
+    const answer = get('/startupz').finally(() => (answered = true));
+    await get('/healthz');
+    assert.equal(answered, false);
+    problem = undefined;
+    assert.deepEqual(await answer, [200, 'started\n']);
+    assert.equal(log.lines.length, logged);
+  });
+
   it('answers 500 if the metrics fail', async () => {
     broken = true;
     assert.deepEqual(await get('/metrics'), [500, 'internal error; see the log\n']);
@@ -119,6 +131,7 @@ const sources = (problem?: string): Parameters<typeof answerProbe>[2] => ({
     { name: 'stores', check: () => problem },
   ],
   metrics: { contentType: 'text/x-metrics', metrics: () => Promise.resolve('a 1\n') },
+  startWait: 1,
 });
 
 describe('answerProbe', () => {
@@ -127,8 +140,10 @@ describe('answerProbe', () => {
     ['HEAD', '/healthz', undefined, 200, 'ok\n'],
     ['GET', '/readyz', undefined, 200, '[+]listener ok\n[+]stores ok\nready\n'],
     ['GET', '/readyz?verbose', 'not synced', 503, '[+]listener ok\n[-]stores not synced\nnot ready\n'],
+    ['GET', '/startupz', undefined, 200, 'started\n'],
+    ['GET', '/startupz', 'not synced', 200, 'started, but not ready\n'],
     ['GET', '/metrics', undefined, 200, 'a 1\n'],
-    ['GET', '/', undefined, 404, 'unknown path; use /healthz, /readyz or /metrics\n'],
+    ['GET', '/', undefined, 404, 'unknown path; use /healthz, /readyz, /startupz or /metrics\n'],
     ['POST', '/healthz', undefined, 405, 'use GET\n'],
   ] as const) {
     it(`answers ${status} to ${method} ${url}${problem === undefined ? '' : ` while ${problem}`}`, async () => {

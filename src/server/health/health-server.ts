@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectionGuard } from '../http/connection-guard.ts';
 import { type HttpAnswer, textAnswer } from '../http/http-answer.ts';
 import { listenOn } from '../http/listen-on.ts';
@@ -12,6 +13,8 @@ export interface HealthServerOptions {
   /** Port 0 chooses a free port. */
   readonly port: number;
   readonly checks: readonly ReadinessCheck[];
+  /** How long `/startupz` waits until the process is ready, in ms; the default is 8 s. */
+  readonly startWait?: number;
   /** For example prom-client's Registry. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
   readonly log: LogPort;
@@ -21,6 +24,12 @@ const maxConnections = 100;
 
 /** The time per check in ms, below the kubelet's timeout, so that the answer names late checks. */
 const checkTimeout = 900;
+
+/** How long `/startupz` waits in ms: below the timeout of the chart's startup probe (10 s). */
+const startTimeout = 8000;
+
+/** The time between two looks at the checks of a starting process, in ms. */
+const startInterval = 100;
 
 /** Creates the plain HTTP listener for the kubelet and Prometheus. It serves no secrets. */
 export function createHealthServer(options: HealthServerOptions) {
@@ -71,11 +80,14 @@ export function createHealthServer(options: HealthServerOptions) {
   };
 }
 
-/** Answers `/healthz` (the process runs), `/readyz` (every check passes) and `/metrics`. */
+/**
+ * Answers `/healthz` (the process runs), `/readyz` (every check passes), `/startupz` (the process
+ * runs; waits until it is ready, or for `startTimeout` ms) and `/metrics`.
+ */
 export async function answerProbe(
   method: string,
   url: string,
-  { checks, metrics }: Pick<HealthServerOptions, 'checks' | 'metrics'>,
+  { checks, metrics, startWait = startTimeout }: Pick<HealthServerOptions, 'checks' | 'metrics' | 'startWait'>,
 ): Promise<HttpAnswer> {
   const plain = (...args: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...args), close: false });
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'use GET', { Allow: 'GET, HEAD' });
@@ -86,11 +98,25 @@ export async function answerProbe(
       const { ready, lines } = await checkReadiness(checks, checkTimeout);
       return plain(ready ? 200 : 503, [...lines, ready ? 'ready' : 'not ready'].join('\n'));
     }
+    case '/startupz':
+      // An unready process has started, too: otherwise the kubelet would restart it, for example
+      // while the API server is down. The readiness probe comes next, and says what is missing.
+      return plain(200, (await untilReady(checks, startWait)) ? 'started' : 'started, but not ready');
     case '/metrics': {
       const headers = { 'Content-Type': metrics.contentType };
       return { status: 200, headers, body: await metrics.metrics(), close: false };
     }
     default:
-      return plain(404, 'unknown path; use /healthz, /readyz or /metrics');
+      return plain(404, 'unknown path; use /healthz, /readyz, /startupz or /metrics');
+  }
+}
+
+/** Waits until every check passes, at most `limit` ms. Does not keep the process alive. */
+async function untilReady(checks: readonly ReadinessCheck[], limit: number): Promise<boolean> {
+  const end = performance.now() + limit;
+  for (;;) {
+    const { ready } = await checkReadiness(checks, checkTimeout);
+    if (ready || performance.now() >= end) return ready;
+    await pause(startInterval, undefined, { ref: false });
   }
 }
