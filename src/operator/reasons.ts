@@ -120,7 +120,7 @@ export const conditionReasons = {
   Stable: 'CertificateReady: no certificate or authority is being replaced',
   Tagged: 'Ready, WebhookReady: the webhook of RevisionTag `default` replaces the webhook of this InjectorConfig',
   Takeover:
-    'ForeignOverlap: an injector outside this operator selects the same pods, and `spec.webhook.takeover` is set',
+    'ForeignOverlap: an injector outside this operator selects the same pods, and `spec.webhook.takeover` publishes beside it',
   ToleratedManager: 'Narrowed: the message names the field manager',
   TooCostly: 'TemplatesValid: compilation takes too much time or memory; it is retried when the configuration changes',
   TrustMissing: 'CertificateReady: `caBundle`, or the object that `caBundleFrom` names, contains no certificate',

@@ -136,7 +136,7 @@ function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configuratio
   const foreign = spec.webhook.takeover || isPublished ? undefined : foreignOverlap(mine, configurations);
   if (foreign === undefined) return [];
   return [
-    `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector selects the same pods by the same labels: the tag would publish nothing while it exists, unless spec.webhook.takeover of the InjectorConfig is set (ForeignOverlap)`,
+    `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector selects the same pods by the same labels: the tag would publish nothing while it exists; to take over its pods, set spec.webhook.takeover of the InjectorConfig, and remove the other webhook after the tag is published (ForeignOverlap)`,
   ];
 }
 

@@ -8,7 +8,7 @@ import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.t
 import { claimOfTag, configWinner, nameOf, tagWinner } from '../../selection/pod-claims.ts';
 import { type ConflictMemory, observeConflict } from '../webhooks/conflicts.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
-import { foreignFinding } from '../webhooks/foreign-finding.ts';
+import { foreignFinding, safeTakeover } from '../webhooks/foreign-finding.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import type { ObjectWrite } from '../controller/owned-objects.ts';
 import { parsedTag } from '../controller/parsed-configs.ts';
@@ -92,7 +92,7 @@ export class TagReconciler {
     const { foreign, finding: ForeignOverlap } = foreignFinding(claim, config);
     const findings = { Overlap, RevisionReady, ForeignOverlap };
     if (foreign !== undefined && view.tagWebhook(name) === undefined) {
-      const message = `${foreign}, so nothing is published; remove the other injector or its webhook, or set spec.webhook.takeover of InjectorConfig ${config.metadata.name}`;
+      const message = `${foreign}, so nothing is published; ${safeTakeover(`spec.webhook.takeover of InjectorConfig ${config.metadata.name}`)}`;
       const WebhookReady = no('ForeignOverlap', message);
       this.#report(object, 'Webhook', WebhookReady);
       return this.#status.write(pass, { ...findings, WebhookReady }, resyncMs);

@@ -1,5 +1,6 @@
 import { hashedConfigMapName, replicaLeaseName } from '../../api/names.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
+import { safeTakeover } from './foreign-finding.ts';
 
 /** The inputs to `decideWebhook`. */
 export interface WebhookFacts {
@@ -68,7 +69,7 @@ export function decideWebhook(facts: WebhookFacts): WebhookDecision {
     return { action: 'leave', hash: desired, finding: yes('Tagged', message), isPending: false };
   }
   if (!facts.isLive && foreign !== undefined) {
-    const message = `${foreign}, so nothing is published; remove the other injector or its webhook, give this one its own spec.webhook.keys, or set spec.webhook.takeover`;
+    const message = `${foreign}, so nothing is published; ${safeTakeover('spec.webhook.takeover')}, or give this one its own spec.webhook.keys`;
     return { action: 'leave', finding: no('ForeignOverlap', message), isPending: false };
   }
   const finding = yes('Published', `the webhook names configuration ${desired}`);

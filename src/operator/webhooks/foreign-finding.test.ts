@@ -12,12 +12,33 @@ describe('beside Istio', () => {
     assert.equal(fixture.path('default'), undefined);
     const foreign = /^True\/ForeignWebhook: MutatingWebhookConfiguration istio-sidecar-injector \(webhook namespace\./;
     fixture.says('default', 'ForeignOverlap', foreign);
-    fixture.says('default', 'Ready', /^False\/ForeignOverlap: .*spec\.webhook\.takeover$/);
+    fixture.says(
+      'default',
+      'Ready',
+      /^False\/ForeignOverlap: .*; to take over its pods, set spec\.webhook\.takeover, and remove the other webhook after/,
+    );
     await fixture.recorded(/^ForeignOverlap: /);
     await fixture.edit('default', { webhook: { takeover: true } });
     assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
-    fixture.says('default', 'ForeignOverlap', /^False\/Takeover: .*takeover is set$/);
+    fixture.says(
+      'default',
+      'ForeignOverlap',
+      /^True\/Takeover: .*takeover is set, so this webhook is published too: as soon/,
+    );
     fixture.says('default', 'Ready', /^True/);
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
+    await fixture.reconcile('default');
+    fixture.says('default', 'ForeignOverlap', /^False\/NoForeignOverlap/);
+  });
+
+  it('with spec.webhook.takeover, an Event reports when the other webhook comes back', async () => {
+    await fixture.install('default', { webhook: { takeover: true } });
+    fixture.says('default', 'ForeignOverlap', /^none$/);
+    fixture.cluster.put('mutatingwebhookconfigurations', istio());
+    await fixture.reconcile('default');
+    fixture.says('default', 'ForeignOverlap', /^True\/Takeover/);
+    fixture.says('default', 'Ready', /^True/);
+    await fixture.recorded(/^ForeignOverlap: .*istio-sidecar-injector .*published too/);
   });
 
   it('a live webhook is not withdrawn, but the condition reports the overlap', async () => {
@@ -40,7 +61,8 @@ describe('beside Istio', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', prod);
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    const nowhere = /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag points to no revision$/;
+    const nowhere =
+      /^False\/ForeignOverlap: .*takeover of InjectorConfig old, and remove .*; the tag points to no revision$/;
     fixture.tagSays('prod', 'Ready', nowhere);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await fixture.reconcileTag('prod');

@@ -4,8 +4,9 @@ import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
 /**
- * Returns the condition `ForeignOverlap` and, if the overlap prevents publication, its message in
- * `foreign`. A webhook that is already live is not withdrawn: the younger injector must yield.
+ * Returns the condition `ForeignOverlap`, which is True as long as the other webhook selects the
+ * same pods, also with `spec.webhook.takeover`. If the overlap prevents publication, returns its
+ * message in `foreign`. A live webhook is not withdrawn: the younger injector must yield.
  */
 export function foreignFinding(
   claim: ForeignClaim | undefined,
@@ -14,8 +15,19 @@ export function foreignFinding(
   if (claim === undefined)
     return { finding: no('NoForeignOverlap', 'no other injector selects the same pods by the same labels') };
   const message = `MutatingWebhookConfiguration ${claim.configuration} (webhook ${claim.webhook}) of another injector selects the same pods by the same labels`;
-  if (spec.webhook.takeover) return { finding: no('Takeover', `${message}; spec.webhook.takeover is set`) };
+  if (spec.webhook.takeover) {
+    const takesOver = `${message}; spec.webhook.takeover is set, so this webhook is published too: as soon as WebhookReady is True, remove the webhook of the other injector, then spec.webhook.takeover`;
+    return { finding: yes('Takeover', takesOver) };
+  }
   return { foreign: message, finding: yes('ForeignWebhook', message) };
+}
+
+/**
+ * Returns how pods move over from another injector without starting bare. `takeover` names the
+ * field. In the other order, pods that are created in between would get no sidecar.
+ */
+export function safeTakeover(takeover: string): string {
+  return `to take over its pods, set ${takeover}, and remove the other webhook after this one is published`;
 }
 
 /**
