@@ -48,6 +48,8 @@ describe('parseTargets', () => {
 
   const refused: [text: string, mention: RegExp][] = [
     ['secret/x', /TYPE is one of/],
+    ['deploymnt/web', /TYPE is one of pod, .*; did you mean deployment\/web\?$/],
+    ['Statefulset/', /TYPE is one of [a-z, ]+$/],
     ['pod/', /TYPE\/NAME/],
     ['pod/a/b', /TYPE\/NAME/],
     ['', /TYPE\/NAME/],

@@ -1,8 +1,9 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
-import { namesThere } from '../../explain/nearest-name.ts';
+import { namesThere, nearestName } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
+import { requireNamespaceIn } from '../usage/installation.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
 import { namespaces, pods } from '../../operator/cluster-view.ts';
 
@@ -45,8 +46,11 @@ function parseTarget(text: string): CheckTarget {
   const resource = slash < 0 ? pods : typeNamed(text.slice(0, slash));
   const name = text.slice(slash + 1);
   if (resource === undefined || name === '' || name.includes('/')) {
-    const words = types.map(([, { kind }]) => kind.toLowerCase()).join(', ');
-    throw new UsageError(`${JSON.stringify(text)}: use TYPE/NAME, where TYPE is one of ${words}`);
+    const kinds = types.map(([, { kind }]) => kind.toLowerCase());
+    const type = text.slice(0, Math.max(slash, 0)).toLowerCase();
+    const meant = nearestName(type.replace(/s$/, ''), kinds);
+    const advice = resource !== undefined || meant === undefined ? '' : `; did you mean ${meant}/${name}?`;
+    throw new UsageError(`${JSON.stringify(text)}: use TYPE/NAME, where TYPE is one of ${kinds.join(', ')}${advice}`);
   }
   return { resource, name };
 }
@@ -79,6 +83,7 @@ async function existing(
 ): Promise<KubernetesObject> {
   const found = await client.find(resource, name, { namespace });
   if (found !== undefined) return found;
+  if (resource !== namespaces) await requireNamespaceIn(client, namespace);
   const { items } = await client.listAll(resource, { namespace });
   const where = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
   const names = items.map((each) => each.metadata.name ?? '');

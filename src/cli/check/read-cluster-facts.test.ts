@@ -144,7 +144,7 @@ describe('readClusterFacts', () => {
   }
 
   it('has no files for a configuration that no webhook names', async () => {
-    const facts = await readClusterFacts(new MemoryClient([]), []);
+    const facts = await readClusterFacts(new MemoryClient(operatorLeases()), []);
     const target = { injectorConfig: '1-24', hash: '00000000', namespace: home };
     assert.deepEqual(facts.filesOf(target), { unavailable: 'it was not read' });
   });

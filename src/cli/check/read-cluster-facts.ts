@@ -33,8 +33,8 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
   const filesOf = await readConfigurations(client, configurations);
   const classes = [...injectorConfigs.items, ...revisionTags.items].map(({ spec }) => spec.operatorClass);
   const health = await readOperatorHealth(client, classes);
-  const { asked, unreadable, replicas } = health;
-  const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
+  const { unreadable, replicas } = health;
+  const answers = unreadable !== undefined || replicas.some(({ isLive }) => isLive);
   // A pod is concerned only by the policy of its own webhook.
   const silence = (called: WebhookTarget): string => {
     const isAsked = (each?: WebhookTarget) => each && configurationKey(each) === configurationKey(called);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
 import type { Seen } from '../testdata/recording-terminal.ts';
+import { operatorLeases } from '../testdata/operator-leases.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
 
 type Finding = Record<'namespace' | 'kind' | 'name' | 'reason' | 'message' | 'command', string>;
@@ -31,6 +32,22 @@ describe('injector analyze', () => {
     cluster.memory.remove('leases', 'injector-leader-default', 'injection');
     const dead = await injector();
     assert.match(`${dead.code} ${dead.out}`, /^1 1 replica live; no leader yet\n\n/);
+  });
+
+  it('has one row when no operator is installed, with and without InjectorConfigs', async () => {
+    const purged = new RevisionCluster();
+    await purged.start();
+    cluster.addRevision('1-24', { paused: true });
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    cluster.addPod('shop', 'web');
+    for (const each of [cluster, purged]) {
+      for (const lease of operatorLeases()) each.memory.remove('leases', lease.metadata.name ?? '', 'injection');
+      const { out, code } = await each.injector(['analyze']);
+      const header = 'no operator is running, so .*; run `injector install`';
+      const row = 'NAMESPACE +OBJECT +REASON\n- +operator/default +NotInstalled\n.*install one.*\n +injector install\n';
+      assert.match(`${code} ${out}`, new RegExp(`^1 ${header}\n\n${row}$`));
+    }
+    await purged.stop();
   });
 
   it('reports the problem and the remedy of each namespace and workload, and exits with 3', async () => {

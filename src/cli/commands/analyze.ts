@@ -20,7 +20,7 @@ import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
-import { tellHealth } from '../usage/operator-health.ts';
+import { notInstalled, tellHealth } from '../usage/operator-health.ts';
 import { readRefused } from '../usage/read-refused.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
@@ -58,6 +58,10 @@ async function analyze(client: ApiClient, only: string | undefined) {
   const [installation, facts] = await Promise.all([readInstallation(client), readClusterFacts(client)]);
   const { configs, tags, namespaces, health } = installation;
   requireNamespace(only, installation);
+  const absent = notInstalled(health);
+  // Every other problem is a consequence, or needs an operator for its remedy.
+  if (absent.length === health.asked.length && absent.length > 0)
+    return { findings: absent.map(isAbsent), notes: [], health };
   const surroundings = surroundingsOf(facts);
   const findings: Finding[] = [];
   const tagged = new Set(tags.map(({ metadata }) => metadata.name));
@@ -153,6 +157,11 @@ async function analyze(client: ApiClient, only: string | undefined) {
     findings.push({ namespace, kind, name, reason: 'Refused', message, command });
   }
   return { findings, notes: [...usage.notes, ...notes, ...unread], health };
+}
+
+function isAbsent({ operatorClass, command }: ReturnType<typeof notInstalled>[number]): Finding {
+  const message = 'no operator is installed: install one, then analyze the cluster again';
+  return { namespace: '', kind: 'Operator', name: operatorClass, reason: 'NotInstalled', message, command };
 }
 
 /** Returns the first condition that reports a problem. */

@@ -24,6 +24,7 @@ describe('injector check against a cluster', () => {
     entry = `1-24.${cluster.addRevision('1-24')}`;
     cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
     cluster.addNamespace('plain');
+    cluster.addNamespace('default');
     cluster.memory.put('deployments', deployment);
     cluster.memory.put('pods', {
       apiVersion: 'v1',
@@ -92,6 +93,9 @@ describe('injector check against a cluster', () => {
     sees(await check('deployment/web'), 2, {
       errors: /there is no Deployment web in namespace default; none exist/,
     });
+    sees(await check('deployment/web', '-n', 'shp'), 2, {
+      errors: /there is no namespace shp; .*did you mean shop\?/,
+    });
   });
 
   it('checks a workload from a file with the webhooks of the cluster', async () => {
@@ -114,7 +118,9 @@ describe('injector check against a cluster', () => {
     cluster.memory.fail((method) => method === 'POST', 404, 'NotFound', 'namespaces "none" not found');
     const file = fileOf({ ...deployment, metadata: { name: 'web', namespace: 'none' } });
     sees(await check('-f', file, '--dry-run'), 2, { errors: /--dry-run: namespaces "none" not found/ });
-    sees(await check('namespace/none'), 2, { errors: /there is no Namespace none; existing names: plain, shop/ });
+    sees(await check('namespace/none'), 2, {
+      errors: /there is no Namespace none; existing names: default, plain, shop/,
+    });
   });
 
   it('uses the labels of a Namespace in the file', async () => {

@@ -3,7 +3,14 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/names.ts';
 import { MemoryClient } from '../check/testdata/memory-client.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
-import { healthLines, isAlive, readOperatorHealth, staleSince, type OperatorHealth } from './operator-health.ts';
+import {
+  healthLines,
+  isAlive,
+  notInstalled,
+  readOperatorHealth,
+  staleSince,
+  type OperatorHealth,
+} from './operator-health.ts';
 
 const now = Date.UTC(2026, 10, 23, 12);
 const ago = (seconds: number): Date => new Date(now - seconds * 1000);
@@ -48,6 +55,17 @@ describe('readOperatorHealth', () => {
     assert.deepEqual(healthLines(health), [
       'no replica is live since 2026-11-23T11:58:58Z: no webhook selects pods, and they start without a sidecar; start the operator; no leader since 2026-11-23T11:58:58Z: statuses may be outdated',
     ]);
+  });
+
+  it('says that no operator runs when no object names a class', async () => {
+    const { health } = await healthOf([], undefined, []);
+    assert.match(healthLines(health).join(), /^no operator is running, .*; run `injector install`$/);
+    assert.deepEqual(
+      [isAlive(health), notInstalled(health).map(({ command }) => command)],
+      [false, ['injector install']],
+    );
+    const { health: other } = await healthOf(operatorLeases(ago(3)), undefined, []);
+    assert.deepEqual([isAlive(other), notInstalled(other)], [true, []]);
   });
 
   const [fail, hold, ignore] = [[], [{ name: 'can-be-held', expression: 'true' }], []].map(
@@ -100,9 +118,7 @@ describe('readOperatorHealth', () => {
     ]);
   });
 
-  it('is alive without objects, and reports missing rights', async () => {
-    const none = await healthOf([], undefined, []);
-    assert.deepEqual([isAlive(none.health), healthLines(none.health)], [true, []]);
+  it('reports missing rights', async () => {
     const forbidden = await readOperatorHealth(new MemoryClient([], ['Lease']), ['default']);
     assert.deepEqual([isAlive(forbidden), staleSince(forbidden, 'default')], [true, undefined]);
     assert.match(healthLines(forbidden).join(), /is running: user "ann" cannot read Lease/);

@@ -28,7 +28,7 @@ interface ProcessHealth {
 
 /** The live operators. A status is current only while the leader is live. */
 export interface OperatorHealth {
-  /** The operator classes of the objects in the report. */
+  /** The operator classes of the objects in the report; `default` if there is nothing else. */
   readonly asked: readonly string[];
   readonly replicas: readonly ProcessHealth[];
   readonly leaders: readonly ProcessHealth[];
@@ -62,11 +62,11 @@ export async function readOperatorHealth(
   now: () => number = Date.now,
   pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<OperatorHealth> {
-  const asked = [...new Set(operatorClasses)].sort();
+  const named = [...new Set(operatorClasses)].sort();
   const read = async (): Promise<Lease[]> => {
     const lists = await Promise.all([
       client.listAll<Lease>(leases, { labelSelector: labelNames.replica }),
-      ...asked.map((each) =>
+      ...named.map((each) =>
         client.listAll<Lease>(leases, { fieldSelector: `metadata.name=${leaderLeaseName(each)}` }),
       ),
     ]);
@@ -85,13 +85,14 @@ export async function readOperatorHealth(
     const isReplica = ({ metadata }: Lease): boolean => metadata.labels?.[labelNames.replica] !== undefined;
     const replicas = processes.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign);
     const leaders = processes.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign);
+    const asked = named.length + replicas.length === 0 ? ['default'] : named;
     const classes = new Set([...asked, ...replicas.map((each) => each.operatorClass)]);
     const without = [...classes].filter((each) => !replicas.some((one) => one.operatorClass === each && one.isLive));
     const outages = await Promise.all(without.map(async (each) => [each, await readOutage(client, each)] as const));
     return { asked, readAt: now(), replicas, leaders, outages: new Map(outages) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    return { asked, replicas: [], leaders: [], readAt: now(), unreadable: error.message };
+    return { asked: named, replicas: [], leaders: [], readAt: now(), unreadable: error.message };
   }
 }
 
@@ -168,11 +169,22 @@ export function healthLines({ asked, replicas, leaders, readAt, unreadable, outa
     const leader = leaders.find((each) => each.operatorClass === operatorClass);
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
     const outage = outages?.get(operatorClass) ?? outcomes.Fail;
-    const other = 'install an operator of this class (operator.class of the chart)';
-    const remedy = operatorClass === 'default' ? 'run `injector install`' : other;
+    const remedy = operatorClass === 'default' ? 'run `injector install`' : installOther;
     if (own.length === 0 && leader === undefined) return `${prefix}no operator is running, so ${outage}; ${remedy}`;
     return `${prefix}${replicaText(own, outage)}; ${leaderText(leader, readAt)}`;
   });
+}
+
+const installOther = 'install an operator of this class (operator.class of the chart)';
+
+/** Returns the operator classes of the report without any process, each with its remedy. */
+export function notInstalled({ asked, replicas, leaders, unreadable }: OperatorHealth) {
+  const there = new Set([...replicas, ...leaders].map(({ operatorClass }) => operatorClass));
+  const missing = unreadable === undefined ? asked.filter((each) => !there.has(each)) : [];
+  return missing.map((operatorClass) => ({
+    operatorClass,
+    command: operatorClass === 'default' ? 'injector install' : `# ${installOther}`,
+  }));
 }
 
 function replicaText(replicas: readonly ProcessHealth[], outage: string): string {
