@@ -4,7 +4,7 @@ import { listWhereKnown } from '../../src/cli/usage/installation.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, refusal } from '../harness/admissions.ts';
 import { isGone, objectOf } from '../harness/apply.ts';
-import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, injectorConfigs, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
 import type { Installation } from '../harness/installation.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
@@ -62,6 +62,7 @@ export const installUninstall: Scenario = {
       const { deletionTimestamp, finalizers = [] } = (await client.get(injectorConfigs, 'used')).metadata;
       return found([...finalizers, deletionTimestamp].join(), '');
     });
+    await checkAnalysis(context, 'after uninstall');
     const twice = await injector('uninstall', '--yes');
     await context.checkNow('a second uninstall finds nothing', () => twice.startsWith('nothing to uninstall; '));
 
@@ -75,6 +76,7 @@ export const installUninstall: Scenario = {
     );
     const purged = await injector('uninstall', '--purge', '--yes');
     await checkClean(context, namespace, [...operatorKinds, ...chartKinds, definitions]);
+    await checkAnalysis(context, 'after uninstall --purge');
     const last = await injector('uninstall', '--purge', '--yes');
     await context.checkNow('a second uninstall --purge finds nothing', () => last === 'nothing to uninstall\n');
     const [made, removed, all] = [first, removal, purged].map((text) => text.match(/: (?:created|deleted)$/gm)?.length);
@@ -94,6 +96,16 @@ async function endWithDeployment({ client }: ScenarioContext, { workloads, opera
   );
   await Promise.all(operators.map(({ process }) => process.stop(30_000)));
   await Promise.all(pods.map(setFinalizers(null)));
+}
+
+async function checkAnalysis(context: ScenarioContext, when: string): Promise<void> {
+  await context.checkNow(`${when}, analyze has one row, the installation, and exits with 1`, async () => {
+    const { code, out } = await runInjector(['analyze', '-o', 'json', ...clusterFlags(context.cluster)]);
+    const rows = (JSON.parse(out) as { reason: string; command: string }[]).map(
+      ({ reason, command }) => `${reason}: ${command}`,
+    );
+    return found([code, ...rows].join(), '1,NotInstalled: injector install');
+  });
 }
 
 async function checkClean(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {

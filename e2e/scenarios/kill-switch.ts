@@ -89,6 +89,14 @@ export const killSwitch: Scenario = {
     await checkContainers(context, 'only pods of the paused revision start without a sidecar', counts);
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
     await checkContainers(context, 'revision first injects pods again', { [namespaces.first]: 2 });
+    const { errors: printed } = await injector(context, 'disable', 'first', 'second');
+    const undo = / to undo: `injector ([^`]+)`$/m.exec(printed)?.[1] ?? '';
+    await context.checkNow('injector disable prints one command that undoes it', () =>
+      found(undo, 'enable first second'),
+    );
+    await injector(context, ...undo.split(' '));
+    const both = { [namespaces.first]: 2, [namespaces.second]: 2 };
+    await checkContainers(context, 'after this command as printed, both revisions inject pods again', both);
     return `InjectorConfigs Ready ${first} and ${second} ms after apply; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
   },
 };

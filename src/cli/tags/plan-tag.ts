@@ -7,7 +7,7 @@ import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.t
 import { defaultRevision, type RevisionTag, revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
-import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
+import { areOverlapping, claimOfTag, isTagged, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import type { PodClaim } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, type Installation } from '../usage/installation.ts';
 import { readinessOf } from '../usage/operator-health.ts';
@@ -122,7 +122,18 @@ function tagRivals(tag: RevisionTag, config: InjectorConfig, installation: Insta
   const namesake = rivals.find(({ kind, isCustom }) => kind === 'InjectorConfig' && !isCustom);
   const winner = winningClaim(mine, rivals);
   const foreign = foreignConcern(mine, config, installation);
-  return { namesake, concerns: [...rivals.map((rival) => concern(rival, winner)), ...foreign] };
+  const replaced = replacedConcern(tag, config, installation);
+  return { namesake, concerns: [...replaced, ...rivals.map((rival) => concern(rival, winner)), ...foreign] };
+}
+
+/** Says that tag `default` replaces another InjectorConfig, unless the tag is published. */
+function replacedConcern(tag: RevisionTag, target: InjectorConfig, { configs, tags }: Installation): string[] {
+  const isPublished = tags.some(({ metadata, status }) => metadata.name === tag.metadata.name && status?.hash);
+  const replaced = configs.find((config) => isTagged(config, [tag]));
+  if (isPublished || replaced === undefined || replaced === target) return [];
+  return [
+    `the tag takes over the webhook of InjectorConfig ${replaced.metadata.name}: new pods that get its sidecar now get revision ${tag.spec.revision} instead, until \`${commandLine`injector tag remove ${tag.metadata.name}`}\``,
+  ];
 }
 
 function concern(rival: PodClaim, winner: PodClaim | undefined): string {

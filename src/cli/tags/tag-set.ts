@@ -15,7 +15,7 @@ import type { Terminal } from '../terminal.ts';
 import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
-import { readinessOf } from '../usage/operator-health.ts';
+import { healthLines, healthOfClass, isAlive, readinessOf } from '../usage/operator-health.ts';
 import { restartLine } from '../rollout/rollout-lines.ts';
 import { earlierRevision, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -91,6 +91,9 @@ async function setTag(
     return false;
   }
   const { tag, before, concerns } = plan;
+  const health = healthOfClass(installation.health, tag.spec.operatorClass);
+  if (!isAlive(health))
+    terminal.error([...healthLines(health), 'the tag moves when an operator runs; until then, only its spec changes']);
   const followers = await readFollowers(client, installation, tag);
   const isRollout = before !== undefined && beginsRollout(before, revision);
   const isAgreed = options.skipConfirmation === true || options.yes === true;

@@ -73,6 +73,26 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, []);
     });
 
+    it('asks before tag default takes over the webhook of InjectorConfig default', async () => {
+      cluster.addRevision('default');
+      const set = 'set default -r 1-25 --timeout 0';
+      const why = 'the tag takes over the webhook of InjectorConfig default: .* get revision 1-25 instead';
+      sees(await tag(set), 2, { errors: new RegExp(`${why}.*\n.*use -y or --yes to agree; nothing was changed`) });
+      sees(await tag(set, 'n'), 1, { errors: /Continue|nothing was changed/ });
+      assert.deepEqual(cluster.changes, []);
+      sees(await tag(`${set} --yes`), 0, { errors: new RegExp(why) });
+      cluster.memory.remove('revisiontags', 'default');
+      const { errors } = await tag('set default -r default --timeout 0');
+      assert.equal(errors, '');
+    });
+
+    it('says before it waits that no operator runs', async () => {
+      for (const name of ['injector-leader-default', 'injector-replica-web-1'])
+        cluster.memory.remove('leases', name, 'injection');
+      const { errors, code } = await tag('set prod -r 1-25 --overwrite --timeout 0');
+      assert.match(`${code} ${errors}`, /^0 no operator is running, so .*\nthe tag moves when an operator runs/);
+    });
+
     it('sets, keeps and removes the flag of tag default', async () => {
       const flag = (): unknown => (specOf('default') as Record<string, unknown>)['enableNamespacesByDefault'];
       await tag('set default -r 1-24 --auto-inject-namespaces --timeout 0');

@@ -153,6 +153,12 @@ export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClas
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };
 }
 
+/** Returns the health of one class. */
+export function healthOfClass(health: OperatorHealth, operatorClass: string): OperatorHealth {
+  const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
+  return { ...health, asked: [operatorClass], replicas };
+}
+
 /** Reports whether each class has a live replica and a leader; true if Leases are unreadable. */
 export function isAlive({ asked, replicas, leaders, unreadable }: OperatorHealth): boolean {
   const isLiveIn = (processes: readonly ProcessHealth[], operatorClass: string): boolean =>
