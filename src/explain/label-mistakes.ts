@@ -76,7 +76,7 @@ export function labelMistakes(
     // Report each label once: families may share it.
     if (!byLabel.has(label)) byLabel.set(label, { reason, message, changes });
   };
-  const switched = (value = ''): string => (/^(?:dis|f|n|off)/i.test(value) ? off : on);
+  const switched = (value = ''): string => valueMeant(kind, value);
   for (const { keys, names } of families) {
     const asked = labels[keys[key]];
     if (asked !== undefined && asked !== on && asked !== off)
@@ -107,6 +107,11 @@ export function labelMistakes(
   return [...byLabel.values()];
 }
 
+/** Returns the probable value of a switch: `no` means `false`. */
+function valueMeant(kind: Change['of'], value: string): string {
+  return switches[kind][/^(?:dis|f|n|off)/i.test(value) ? 'off' : 'on'];
+}
+
 /** Returns the labels or annotations in the metadata of an object, without other values. */
 export function textsAt(object: JsonObject, part: 'labels' | 'annotations'): Labels {
   const entries = Object.entries(objectAt(object, ['metadata', part]));
@@ -125,14 +130,20 @@ export function misplacedLabels(
   isOptOut = false,
 ): MisplacedLabel[] {
   const read = { Pod: textsAt(pod, 'labels'), Namespace: namespace.labels };
+  const isMade = workload !== undefined || Array.isArray(objectAt(pod, ['metadata']).ownerReferences);
+  const isSwitch = (key: string): boolean => families.some(({ keys }) => key === keys.inject || key === keys.injection);
   const find = (of: Change['of'], keys: readonly string[], what: string, texts: Labels = {}): MisplacedLabel[] =>
     keys.flatMap((key) => {
-      const value = texts[key];
-      if (value === undefined || key in read[of] || (value === switches[of].off) !== isOptOut) return [];
-      const where = of === 'Pod' ? 'label of the pod, in its template' : 'label of the namespace';
+      const text = texts[key];
+      if (text === undefined || key in read[of]) return [];
+      const { on, off } = switches[of];
+      const value = isSwitch(key) ? valueMeant(of, text) : text;
+      if ((value === off) !== isOptOut) return [];
+      const place = of === 'Pod' ? `label of the pod${isMade ? ', in its template' : ''}` : 'label of the namespace';
+      const where = value === text ? place : `${place}, ${on} or ${off}`;
       const changes: Change[] = [{ of, field: 'label', key, value }];
       return [
-        { reason: 'MisplacedLabel', message: `${what} ${key}=${value} has no effect: make it a ${where}`, changes },
+        { reason: 'MisplacedLabel', message: `${what} ${key}=${text} has no effect: make it a ${where}`, changes },
       ];
     });
   return families.flatMap(({ keys: { injection, revision, inject } }) => [

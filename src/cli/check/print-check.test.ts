@@ -136,7 +136,7 @@ describe('printChecks', () => {
       'a dry run with the same result, and a command in the advice',
       {
         dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true },
-        command: 'do this',
+        command: '# do this',
         advice: [{ ...remedy, commands: ['do this'] }],
       },
       ['  to get it so:', '    do this', '  dry run by the API server: plain', '  no webhook is called for pods'],

@@ -2,7 +2,7 @@ import { inSequence } from '../../api/command-line.ts';
 import type { Step } from '../../explain/webhook-choice.ts';
 import { widthOf, wrapUnlessCommand, writeReport, type OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
-import type { CheckReport } from './check-report.ts';
+import { asShell, type CheckReport } from './check-report.ts';
 
 /** Prints one object with all details, or several objects as a table. */
 export function printChecks(
@@ -53,7 +53,7 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   const names = [...new Set(others.map(({ configuration }) => configuration))].join(', ');
   const isUnknown = webhooks.some(({ outcome }) => outcome === 'Unknown');
   const differs = isUnknown ? '' : ' (this differs from the explanation)';
-  const isAdvised = advice.some(({ commands }) => inSequence(commands) === command);
+  const isAdvised = advice.some(({ commands }) => inSequence(commands.map(asShell)) === command);
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
     ...standing.map((line) => `  ${line}`),

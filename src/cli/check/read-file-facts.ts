@@ -6,11 +6,12 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
+import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles, configurationReferences } from '../../manifests/configuration-files.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { filesOf } from '../../operator/configurations/last-good.ts';
-import { readConfig, refuse } from '../injection/read-injector-config.ts';
+import { inFile, readConfig, refuse } from '../injection/read-injector-config.ts';
 import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
@@ -45,6 +46,7 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   const compiled = new Map(
     configs.map((config) => {
       const files = configurationFiles(config, referencedTexts(config, objects));
+      inFile(`InjectorConfig ${config.metadata.name}`, () => loadInjector(files));
       return [config.metadata.name, { files, hash: configurationHash(files) }];
     }),
   );

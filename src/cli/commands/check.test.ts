@@ -93,6 +93,21 @@ describe('injector check -f', () => {
     assert.match(out, /recreate the Job job with the label istio.io\/rev=1-24/);
   });
 
+  it('names the broken template, with exit status 2', async () => {
+    const broken = config.replace('busybox', '"{{ .Values.x }"');
+    sees(await check([broken, shop, pod('web', 'shop')]), 2, {
+      errors: /^error: InjectorConfig 1-24: config\.templates\.sidecar: line 3, column 40: unexpected "}" in operand\n/,
+    });
+  });
+
+  it('prints advice once, for a pod without a template and with a wrong value', async () => {
+    const byDefault = config.replace('"1-24"', 'default');
+    const annotated = pod('web', 'shop', ', annotations: {sidecar.istio.io/inject: maybe}');
+    const { out } = await check([byDefault, namespace('shop', ''), annotated]);
+    assert.match(out, /sidecar\.istio\.io\/inject=maybe has no effect: make\s+it a label of the pod, true or false\n/);
+    assert.equal(out.match(/recreate the pod with the label sidecar\.istio\.io\/inject=true/g)?.length, 1, out);
+  });
+
   it('exits with the code of the worst result: 4 for Refused', async () => {
     const annotated = pod('bad', 'shop', ', annotations: {inject.istio.io/templates: other}');
     const { code, out } = await check([config, tag, shop, pod('good', 'shop'), annotated]);
