@@ -25,6 +25,7 @@ import { claimOfConfig, claimOfTag } from '../../selection/pod-claims.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfRevision, configOfTag, namedByPod } from '../usage/installation.ts';
+import { lastGoodNotes } from '../usage/last-good.ts';
 import { readinessOf, staleSince } from '../usage/operator-health.ts';
 import { creationOf, type Facts } from './facts.ts';
 import { replacePod } from './recreation.ts';
@@ -113,10 +114,16 @@ export function checkSubject(
       ...(doubt === undefined ? [] : [`${doubt}; another product's webhook may correct it`]),
       ...subject.notes,
       ...facts.notes,
+      ...facts.injectorConfigs.filter((each) => isCalled(each, webhooks)).flatMap(lastGoodNotes),
       ...(namespaceExists ? [] : [`namespace ${namespace} was not found: it is treated as a namespace without labels`]),
       ...(outcome === 'Unknown' && dryRun === undefined ? ['use --dry-run to ask the API server'] : []),
     ],
   };
+}
+
+/** Reports whether a webhook with the configuration of an InjectorConfig is called. */
+function isCalled({ metadata: { name } }: InjectorConfig, webhooks: readonly WebhookFinding[]): boolean {
+  return webhooks.some(({ outcome, target }) => outcome !== 'NotCalled' && target?.injectorConfig === name);
 }
 
 /** Returns the part of each rollout that the workload of a pod is in. */

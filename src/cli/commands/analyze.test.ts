@@ -164,6 +164,15 @@ describe('injector analyze', () => {
     };
     put('paused', {}, true);
     put('unsafe', { 'inject.istio.io/templates': 'none' });
+    cluster.addNamespace('open');
+    cluster.addPod('open', 'misplaced');
+    const misplaced = cluster.memory.get('deployments', 'unsafe', 'shop');
+    const labels = { 'istio.io/rev': '1-24' };
+    cluster.memory.put('deployments', {
+      ...misplaced!,
+      metadata: { name: 'misplaced', namespace: 'open', labels },
+      spec: { template: { spec: { containers: [] } } },
+    });
     const { out } = await injector('-o', 'json');
     const found = (JSON.parse(out) as Finding[]).map(
       ({ name, message, command }) => `${name}: ${message} => ${command}`,
@@ -172,9 +181,10 @@ describe('injector analyze', () => {
       /^picky: matchCondition web: .* fails for an ordinary pod.* => kubectl patch injectorconfig picky --type json -p '.*'\\''tier/,
       /^lost: .*no revision or tag gone.* => injector check namespace\/lost$/,
       /^web: .*; do not restart it: a new pod is NotInjected.* => injector check pod\/web-7d9-0 -n lost$/,
-      /^held: .*gate hold.sidecar-injector.io\/x holds pods, which the operator replaces.* => kubectl describe injectorconfig 1-24$/,
+      /^held: 0 stale, 1 missing: not injected, because the pod is held until .* would get [^:;]*; scheduling gate hold.sidecar-injector.io\/x holds pods, which the operator replaces.* => kubectl describe injectorconfig 1-24$/,
       /^paused: .*rolls out the changes that wait => kubectl rollout resume .* && kubectl rollout restart deployment\/paused -n shop$/,
       /^unsafe: .*a new pod is Refused.* => kubectl patch deployment unsafe .*"inject.istio.io\/templates":null/,
+      /^misplaced: the label of the Deployment istio.io\/rev=1-24 has no effect: .* => kubectl patch deployment misplaced .*"istio.io\/rev":"1-24"/,
       /^alone-7d9-: .*cannot be undone => kubectl get pod alone-7d9-4 -n shop -o yaml \| injector uninject -f - \| kubectl replace --force -f -$/,
     ];
     for (const pattern of expected)
@@ -183,6 +193,20 @@ describe('injector analyze', () => {
         `${String(pattern)}\n${found.join('\n')}`,
       );
     assert.equal(found.length, expected.length, found.join('\n'));
+  });
+
+  it('says in each command that the last good configuration injects while the spec is broken', async () => {
+    const hash = cluster.addRevision('1-24');
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    cluster.addPod('shop', 'web', `1-24.${hash}`);
+    cluster.breakSpec('1-24', 'line 3: unexpected "}"');
+    const instead = `line 3: unexpected "}"; new pods still get the last good configuration, ${hash}`;
+    const [finding] = JSON.parse((await injector('-o', 'json')).out) as Finding[];
+    assert.equal(finding?.message, `Ready False: ConfigurationInvalid: ${instead}`);
+    const note = `InjectorConfig 1-24: its spec is not in effect: ${instead}`;
+    const checked = await cluster.injector(['check', 'namespace/shop', '-o', 'json']);
+    assert.ok((JSON.parse(checked.out) as { notes: string[] }[])[0]?.notes.includes(note), checked.out);
+    assert.equal((await cluster.injector(['status'])).errors, note);
   });
 
   it('lists workloads whose new pods would change elements of the templates', async () => {

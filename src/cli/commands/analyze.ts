@@ -20,6 +20,7 @@ import { readWorkloads } from '../diff/read-workloads.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
+import { lastGoodOf } from '../usage/last-good.ts';
 import { notInstalled, tellHealth } from '../usage/operator-health.ts';
 import { readRefused } from '../usage/read-refused.ts';
 import { readUsage } from '../usage/read-usage.ts';
@@ -79,7 +80,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const [found] = causesOf(creation, finding, facts, surroundings);
+    const [found] = causesOf(creation, finding, facts, surroundings, subject.workload);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
     const missed = (): Cause => whyMissed(subject, finding, adviseOn(creation, surroundings, finding));
     const cause = found ?? (isMissed ? missed() : undefined);
@@ -120,8 +121,9 @@ async function analyze(client: ApiClient, only: string | undefined) {
   const { workloads, notes } = await readWorkloads(client, only, () => undefined);
   const byKey = new Map(workloads.map((each) => [`${each.namespace}/${each.kind}/${each.name}`, each]));
   for (const { subject, check, unwanted } of plain) {
-    const { recreation } = byKey.get(`${subject.namespace}/${subject.kind}/${subject.name}`)?.template ?? subject;
-    look({ ...subject, ...(recreation && { recreation }) }, check, unwanted);
+    const { recreation, workload } =
+      byKey.get(`${subject.namespace}/${subject.kind}/${subject.name}`)?.template ?? subject;
+    look({ ...subject, ...(recreation && { recreation }), ...(workload && { workload }) }, check, unwanted);
   }
   for (const { namespace, workload, injectorConfig, tag, stale, missing, causes } of usage.workloads) {
     if (stale + missing === 0) continue;
@@ -165,7 +167,8 @@ function isAbsent({ operatorClass, command }: ReturnType<typeof notInstalled>[nu
 }
 
 /** Returns the first condition that reports a problem. */
-function badCondition({ kind, metadata, status }: InjectorConfig | RevisionTag) {
+function badCondition(owner: InjectorConfig | RevisionTag) {
+  const { kind, metadata, status } = owner;
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const badWhenTrue = ['TemplatesDoubtful', 'HoldUnavailable', 'Holding'];
   const found = conditions.find(({ type, status }) =>
@@ -173,7 +176,9 @@ function badCondition({ kind, metadata, status }: InjectorConfig | RevisionTag) 
   );
   if (found === undefined) return undefined;
   const { type, reason, message } = found;
-  return { reason, message: `${type} ${found.status}: ${reason}: ${message}`, command: describe({ kind, metadata }) };
+  const meanwhile = owner.kind !== 'RevisionTag' && type === 'Ready' ? lastGoodOf(owner) : undefined;
+  const text = `${type} ${found.status}: ${reason}: ${message}${meanwhile === undefined ? '' : `; ${meanwhile.instead}`}`;
+  return { reason, message: text, command: describe({ kind, metadata }) };
 }
 
 function describe({ kind, metadata }: Pick<InjectorConfig | RevisionTag, 'kind' | 'metadata'>): string {

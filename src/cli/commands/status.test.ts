@@ -82,6 +82,9 @@ describe('injector status and revisions', () => {
       assert.deepEqual([out.split('\n')[0], code], [line, 1], command.join(' '));
     }
     assert.match((await injector('revisions')).out, /1-25 +1-25 +unknown /);
+    const { out: table } = await injector('status');
+    assert.match(table, /shop +Deployment\/web +none: no live replica +prod +1 +1 +0\n/);
+    assert.match(table, /plain +Deployment\/old +- +- +0 +1 +0\n/);
     const [report] = JSON.parse((await injector('tag', 'list', '-o', 'json')).out) as Record<string, unknown>[];
     assert.deepEqual([report?.ready, report?.reason, report?.unknownSince], [false, 'Unknown', null]);
     for (const lease of operatorLeases()) cluster.memory.put('leases', lease);

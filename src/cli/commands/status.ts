@@ -12,7 +12,8 @@ import {
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { type Installation, readInstallation, requireNamespace } from '../usage/installation.ts';
-import { tellHealth } from '../usage/operator-health.ts';
+import { lastGoodNotes } from '../usage/last-good.ts';
+import { hasLiveReplica, tellHealth } from '../usage/operator-health.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { readRefused, type RefusedWorkload } from '../usage/read-refused.ts';
@@ -32,7 +33,7 @@ export function statusCommand(terminal: Terminal): Command {
     .option('--stale', 'only rows with stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {
-      const { report, mistakes, notes, health } = await withCluster(options, async (client) => {
+      const { report, mistakes, notes, health, silent } = await withCluster(options, async (client) => {
         const installation = await readInstallation(client);
         const { namespace } = options;
         requireNamespace(namespace, installation);
@@ -40,13 +41,14 @@ export function statusCommand(terminal: Terminal): Command {
         const { refused, notes: unread } = await readRefused(client, namespace, usage.isInjected);
         const report = statusReport(installation, { ...usage, refused }, options.stale === true);
         const mistakes = namespaceMistakes(installation, namespace);
-        return { report, mistakes, notes: [...usage.notes, ...unread], health: installation.health };
+        const notes = [...installation.configs.flatMap(lastGoodNotes), ...usage.notes, ...unread];
+        return { report, mistakes, notes, health: installation.health, silent: silentIn(installation) };
       });
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
       for (const mistake of mistakes) terminal.error(mistake);
-      if (options.output === 'table') terminal.out(tables(report, widthOf(terminal)));
+      if (options.output === 'table') terminal.out(tables(report, silent, widthOf(terminal)));
       else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
     });
@@ -130,6 +132,7 @@ const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 /** Returns the tables that have rows, and a last line with the totals. */
 function tables(
   { injectorConfigs, tags, namespaces, workloads, refused, total }: StatusReport,
+  silent: ReadonlySet<string>,
   width: number,
 ): string[] {
   const table = <Item>(
@@ -156,7 +159,7 @@ function tables(
     table(
       ['NAMESPACE', 'WORKLOAD', 'NEW PODS GET', 'TAG', ...countColumns],
       workloads,
-      (each) => [each.namespace, each.workload, each.expected ?? '-', each.tag ?? '-', ...counts(each)],
+      (each) => [each.namespace, each.workload, newPodsGet(each, silent), each.tag ?? '-', ...counts(each)],
       ({ causes }) => causes.map(({ message }) => message),
     ),
     table(
@@ -168,6 +171,17 @@ function tables(
   ];
   const { current, stale, missing } = total;
   return [...parts.flat(), `${current} current, ${stale} stale, ${missing} missing`];
+}
+
+/** Returns the InjectorConfigs whose webhook no replica answers. */
+function silentIn({ configs, health }: Installation): ReadonlySet<string> {
+  const silent = configs.filter(({ spec }) => !hasLiveReplica(health, spec.operatorClass));
+  return new Set(silent.map(({ metadata }) => metadata.name));
+}
+
+function newPodsGet({ expected }: WorkloadUsage, silent: ReadonlySet<string>): string {
+  if (expected === undefined) return '-';
+  return silent.has(expected) ? 'none: no live replica' : expected;
 }
 
 function counts({ current, stale, missing }: PodCounts): string[] {

@@ -75,6 +75,16 @@ export class RevisionCluster {
     return hash;
   }
 
+  /** Makes the spec of an InjectorConfig broken; the last good configuration stays published. */
+  breakSpec(name: string, message: string): void {
+    this.memory.edit('injectorconfigs', name, undefined, (config) => {
+      const conditions = ['TemplatesValid', 'Ready'].map((type) => {
+        return { ...ready('False', 'ConfigurationInvalid'), type, message };
+      });
+      config.status = { ...(config.status as object), conditions };
+    });
+  }
+
   /** Adds a published tag. */
   addTag(name: string, injectorConfigName: string, spec: Record<string, unknown> = {}): void {
     const stored = this.memory.get('injectorconfigs', injectorConfigName);

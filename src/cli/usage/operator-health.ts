@@ -153,6 +153,11 @@ export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClas
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };
 }
 
+/** Reports whether a replica of a class answers; true if Leases are unreadable. */
+export function hasLiveReplica({ replicas, unreadable }: OperatorHealth, operatorClass: string): boolean {
+  return unreadable !== undefined || replicas.some((each) => each.operatorClass === operatorClass && each.isLive);
+}
+
 /** Returns the health of one class. */
 export function healthOfClass(health: OperatorHealth, operatorClass: string): OperatorHealth {
   const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);

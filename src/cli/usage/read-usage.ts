@@ -1,6 +1,7 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { isOurGate, pendingPod } from '../../holding/pending-pod.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -172,6 +173,9 @@ function countHeld(byGate: Map<string, HeldPods>, pod: KubernetesObject): void {
   }
 }
 
+/** Returns why a pod lacks the sidecar of a webhook. */
+type WhyMissing = (selectedBy: SelectingWebhook | undefined) => string;
+
 type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'causes' | 'reasons'> &
   PodCounts & { readonly causes: Map<string, UsageCause> };
 
@@ -204,9 +208,10 @@ function createUsageTally(
     if (judged === undefined) return undefined;
     const { traits, judgements } = judged;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
+    const whyMissing: WhyMissing = (by) => (gateIn(pod) === undefined ? missingReason(createdAt, by) : 'Held');
     for (const judgement of judgements) {
       const { state } = judgement;
-      if (state !== 'none' && state !== 'undecided') count(traits, createdAt, judgement, state);
+      if (state !== 'none' && state !== 'undecided') count(traits, whyMissing, judgement, state);
     }
     const worst = worstState(judgements);
     if (worst !== undefined) tallyOf(namespaces, traits.namespace)[worst] += 1;
@@ -222,14 +227,14 @@ function createUsageTally(
     return { injectorConfigs, tags, namespaces, workloads: described };
   }
 
-  function count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
+  function count(pod: PodTraits, whyMissing: WhyMissing, judgement: PodJudgement, state: PodState): void {
     const { injectorConfig, selectedBy } = judgement;
     tallyOf(injectorConfigs, injectorConfig)[state] += 1;
     if (selectedBy?.tag !== undefined) tallyOf(tags, selectedBy.tag)[state] += 1;
     const workload = workloadOf(pod, injectorConfig, selectedBy);
     workload[state] += 1;
     if (state === 'current') return;
-    const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, selectedBy) } : judgement;
+    const why = state === 'missing' ? { ...judgement, reason: whyMissing(selectedBy) } : judgement;
     const message = describeJudgement(why);
     const { pods } = workload.causes.get(message) ?? { pods: 0 };
     workload.causes.set(message, { reason: why.reason, message, pods: pods + 1 });

@@ -182,6 +182,7 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
     OtherInjectorConfig: `${by}; it would get ${now}`,
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
     NotCalled: `not injected; it would get ${now}: when the pod was created, the API server did not call the webhook, the call failed, or the namespace did not have its label yet`,
+    Held: `not injected, because the pod is held until the webhook works (failurePolicy Hold); it would get ${now}`,
     OlderThanWebhook: `not injected; it would get ${now}: the pod is older than the webhook`,
     MatchConditions: 'not injected; only the API server knows whether spec.webhook.matchConditions select the pod',
     RulesUnknown: `not injected; the configuration of InjectorConfig ${injectorConfig} has not been loaded yet`,
