@@ -19,7 +19,10 @@ import { none } from '../harness/wait-for.ts';
 type Expected = readonly (readonly [command: string, output: RegExp, code?: number])[];
 
 const ofReadme: Expected = [
-  ['make demo', /its containers: hello \(busybox:1\.36\), sleep[^]*; nothing is left running/],
+  [
+    'make demo',
+    /the API server has validated\n {3}its pods [^]*its containers: hello \(busybox:1\.36\), sleep[^]*; nothing is left running/,
+  ],
   ['node dist/injector.cjs inject', /name: hello\n/],
   ['injector install', /runs in namespace sidecar-injector-system/],
   ['injector status', /\ndefault +default +0 /],

@@ -43,6 +43,11 @@ export const remedies: Scenario = {
       ...configured.flatMap((each) => each.found.map((text) => `: ${text}`)),
     ].sort();
     const findings = await untilFound(context, 'analyze finds exactly the planted problems', expected);
+    await context.checkNow('analyze says that the last good configuration injects while the spec is broken', () =>
+      findings.some(
+        ({ name, message }) => name === 'broken' && /still get the last good configuration, /.test(message),
+      ),
+    );
     const first = new Set(findings.filter((_, index) => index % 2 === 0).map(groupOf));
     const isFirst = (finding: Finding): boolean => first.has(groupOf(finding));
     for (const [title, isChosen] of [

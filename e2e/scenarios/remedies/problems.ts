@@ -65,6 +65,11 @@ export const places: Readonly<Record<string, Place>> = {
     }),
     found: ['StatefulSet/web NearMissValue'],
   },
+  misplaced: {
+    objects: (namespace) =>
+      made('Deployment')(namespace).map((each) => ({ ...each, metadata: { ...each.metadata, labels: rev('mesh-1') } })),
+    found: ['Deployment/web MisplacedLabel'],
+  },
   'pod-alone': {
     objects: (namespace) => [barePod(namespace, 'web', { labels: rev('mesh1') })],
     found: ['Pod/web UnknownRevision'],

@@ -200,10 +200,10 @@ describe('injector analyze', () => {
     cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
     cluster.addPod('shop', 'web', `1-24.${hash}`);
     cluster.breakSpec('1-24', 'line 3: unexpected "}"');
-    const instead = `line 3: unexpected "}"; new pods still get the last good configuration, ${hash}`;
+    const instead = `new pods still get the last good configuration, ${hash}`;
     const [finding] = JSON.parse((await injector('-o', 'json')).out) as Finding[];
-    assert.equal(finding?.message, `Ready False: ConfigurationInvalid: ${instead}`);
-    const note = `InjectorConfig 1-24: its spec is not in effect: ${instead}`;
+    assert.equal(finding?.message, `Ready False (${instead}): ConfigurationInvalid: line 3: unexpected "}"`);
+    const note = `InjectorConfig 1-24: its spec is not in effect: line 3: unexpected "}"; ${instead}`;
     const checked = await cluster.injector(['check', 'namespace/shop', '-o', 'json']);
     assert.ok((JSON.parse(checked.out) as { notes: string[] }[])[0]?.notes.includes(note), checked.out);
     assert.equal((await cluster.injector(['status'])).errors, note);

@@ -177,8 +177,8 @@ function badCondition(owner: InjectorConfig | RevisionTag) {
   if (found === undefined) return undefined;
   const { type, reason, message } = found;
   const meanwhile = owner.kind !== 'RevisionTag' && type === 'Ready' ? lastGoodOf(owner) : undefined;
-  const text = `${type} ${found.status}: ${reason}: ${message}${meanwhile === undefined ? '' : `; ${meanwhile.instead}`}`;
-  return { reason, message: text, command: describe({ kind, metadata }) };
+  const state = `${type} ${found.status}${meanwhile === undefined ? '' : ` (${meanwhile.instead})`}`;
+  return { reason, message: `${state}: ${reason}: ${message}`, command: describe({ kind, metadata }) };
 }
 
 function describe({ kind, metadata }: Pick<InjectorConfig | RevisionTag, 'kind' | 'metadata'>): string {
