@@ -191,7 +191,7 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   const unjudged = await conditionOf(client, hello.metadata.name, 'PodsNotValidated');
   const verdict = unjudged?.status === 'True' ? `did not validate (${unjudged.message})` : 'has validated';
   report(
-    `\n4. examples/hello.yaml: an InjectorConfig, Ready after ${seconds} s; the API server ${verdict}\n   its pods by dry runs, and now calls ${await webhookAddress(cluster)}`,
+    `\n4. examples/hello.yaml: an InjectorConfig, Ready after ${seconds} s; the API server ${verdict}\n   its pods by dry runs, and now calls\n   ${await webhookAddress(cluster)}`,
   );
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace);

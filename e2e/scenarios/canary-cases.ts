@@ -1,10 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
-import { restartsOf, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
+import {
+  applyTagUntilReady,
+  restartsOf,
+  revisionTag,
+  revisionTags,
+  type RevisionTagObject,
+} from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { sideBySide } from '../harness/side-by-side.ts';
+import { untilActive } from '../harness/until-active.ts';
 import { found } from '../harness/wait-for.ts';
 import { SmallRollout, verdict } from './canary-cases/small-rollout.ts';
 import { checkNoneLost } from './canary/workloads.ts';
@@ -253,6 +262,32 @@ const failingAnyway: Case = async (context, audit) => {
   return [rollout];
 };
 
+/** Canary pods from before the rollout are no evidence; after a rollback, they are counted. */
+const canaryBefore: Case = async (context, audit) => {
+  const rollout = await SmallRollout.open(context, audit, { tag: 'kept', count: 4 });
+  const { workloads } = rollout;
+  await workloads.close();
+  await applyTagUntilReady(context.client, revisionTag('kept', 'v2'));
+  await untilActive(context.client);
+  const share = [...rollout.share(50)];
+  await workloads.renew(share);
+  await rollout.edit('v1', [50, 100]);
+  const isWaiting = ({ phase, canary, pods }: RolloutState): boolean =>
+    phase === 'WaitingForPods' && canary?.revision === 'v1' && pods.canary.ready === 2;
+  await rollout.seen('2 pods outside the share have the canary since before the rollout', isWaiting);
+  await sleep(4000);
+  await rollout.seen('these pods do not end the step', isWaiting);
+  await rollout.reach('paused at 50 percent', ({ phase }) => phase === 'Paused', share);
+  await rollout.ask('abort', 'now');
+  await rollout.reach('rolled back', ({ phase }) => phase === 'RolledBack');
+  await rollout.seen('after the rollback, the status counts the 4 pods of the canary that are left', ({ pods }) => {
+    return pods.canary.ready === 4 && pods.canary.total === 4;
+  });
+  await rollout.checkAll('after the rollback, all workloads get stable', 'v2');
+  await rollout.seen('no pod of the canary is left', ({ pods }) => pods.canary.total === 0);
+  return [rollout];
+};
+
 /** A template that fails in every namespace except `default`. */
 const failingElsewhere =
   '{{ if ne .ObjectMeta.Namespace "default" }}{{ fail "this canary is broken" }}{{ end }}metadata: {labels: {a: b}}';
@@ -267,6 +302,7 @@ const cases: readonly Case[] = [
   backToStable,
   rollbackOfRollback,
   failingAnyway,
+  canaryBefore,
   shadow,
 ];
 
