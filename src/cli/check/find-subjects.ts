@@ -31,6 +31,13 @@ function typeNamed(text: string): ResourceKind | undefined {
   return types.find(([short, { plural, kind }]) => [short, plural, kind.toLowerCase()].includes(type))?.[1];
 }
 
+const kindNames = types.map(([, { kind }]) => kind.toLowerCase());
+
+/** Returns the type of which a text is a misspelling, if it is one. */
+function typeMeant(text: string): string | undefined {
+  return nearestName(text.toLowerCase().replace(/s$/, ''), kindNames);
+}
+
 /** Parses `TYPE/NAME…`, `TYPE NAME…`, or `NAME…` for pods. @throws UsageError */
 export function parseTargets(texts: readonly string[]): CheckTarget[] {
   const [type = '', ...names] = texts;
@@ -46,11 +53,11 @@ function parseTarget(text: string): CheckTarget {
   const resource = slash < 0 ? pods : typeNamed(text.slice(0, slash));
   const name = text.slice(slash + 1);
   if (resource === undefined || name === '' || name.includes('/')) {
-    const kinds = types.map(([, { kind }]) => kind.toLowerCase());
-    const type = text.slice(0, Math.max(slash, 0)).toLowerCase();
-    const meant = nearestName(type.replace(/s$/, ''), kinds);
+    const meant = typeMeant(text.slice(0, Math.max(slash, 0)));
     const advice = resource !== undefined || meant === undefined ? '' : `; did you mean ${meant}/${name}?`;
-    throw new UsageError(`${JSON.stringify(text)}: use TYPE/NAME, where TYPE is one of ${kinds.join(', ')}${advice}`);
+    throw new UsageError(
+      `${JSON.stringify(text)}: use TYPE/NAME, where TYPE is one of ${kindNames.join(', ')}${advice}`,
+    );
   }
   return { resource, name };
 }
@@ -87,7 +94,10 @@ async function existing(
   const { items } = await client.listAll(resource, { namespace });
   const where = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
   const names = items.map((each) => each.metadata.name ?? '');
-  throw new UsageError(`there is no ${resource.kind} ${name}${where}; ${namesThere(name, names)}`);
+  // Without a slash, a misspelt type was read as the name of a pod.
+  const type = resource === pods ? typeMeant(name) : undefined;
+  const advice = type === undefined ? '' : `; for the type ${type}, write ${type}/NAME`;
+  throw new UsageError(`there is no ${resource.kind} ${name}${where}; ${namesThere(name, names)}${advice}`);
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {

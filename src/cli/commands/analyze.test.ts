@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
-import type { Seen } from '../testdata/recording-terminal.ts';
+import { sees, type Seen } from '../testdata/recording-terminal.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
 
@@ -47,6 +47,8 @@ describe('injector analyze', () => {
       const row = 'NAMESPACE +OBJECT +REASON\n- +operator/default +NotInstalled\n.*install one.*\n +injector install\n';
       assert.match(`${code} ${out}`, new RegExp(`^1 ${header}\n\n${row}$`));
     }
+    for (const command of [['status'], ['tag', 'list'], ['revisions']])
+      sees(await purged.injector(command), 1, { out: /^no operator is running, so .*; run `injector install`\n/ });
     await purged.stop();
   });
 

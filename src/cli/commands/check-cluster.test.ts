@@ -93,6 +93,9 @@ describe('injector check against a cluster', () => {
     sees(await check('deployment/web'), 2, {
       errors: /there is no Deployment web in namespace default; none exist/,
     });
+    sees(await check('deploymnt', 'web', '-n', 'shop'), 2, {
+      errors: /there is no Pod deploymnt in namespace shop; .*; for the type deployment, write deployment\/NAME/,
+    });
     sees(await check('deployment/web', '-n', 'shp'), 2, {
       errors: /there is no namespace shp; .*did you mean shop\?/,
     });
