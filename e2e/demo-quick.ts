@@ -7,6 +7,7 @@ import { openCluster } from './harness/cluster.ts';
 import { findPrograms } from './harness/control-plane.ts';
 import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
+import { containersIn } from './harness/pod.ts';
 import { printFailure } from './harness/print-failure.ts';
 import { barePod } from './harness/workloads.ts';
 
@@ -30,8 +31,8 @@ async function main(): Promise<number> {
     const labels = { 'istio-injection': 'enabled' };
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
     const show = async (name: string) => {
-      const { spec } = await client.create(barePod(namespace, name));
-      const images = spec.containers.map((container) => `${container.name} (${container.image})`);
+      const pod = await client.create(barePod(namespace, name));
+      const images = containersIn(pod).map((container) => `${container.name} (${container.image})`);
       console.log(`   pod ${name}: ${images.join(', ')}`);
     };
     console.log(`1. ${found['kube-apiserver']}: a pod in a namespace labelled istio-injection=enabled`);

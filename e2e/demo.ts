@@ -23,6 +23,7 @@ import {
 import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { paths } from './harness/paths.ts';
+import { containersIn } from './harness/pod.ts';
 import { podTable } from './harness/pod-table.ts';
 import { printFailure } from './harness/print-failure.ts';
 import { endStandingOperators, openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
@@ -197,7 +198,10 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   const pods = await podsOf(client, namespace);
   report('5. the restarted Deployment\n');
   report(indent(podTable(pods, new Date())));
-  const containers = (pods[0]?.spec.containers ?? []).map(({ name, image }) => `${name} (${image})`);
+  const containers = pods
+    .slice(0, 1)
+    .flatMap(containersIn)
+    .map(({ name, image }) => `${name} (${image})`);
   report(`\n   its containers: ${containers.join(', ')}`);
   if (options.keep) operator.process.release();
   else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);

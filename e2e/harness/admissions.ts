@@ -3,7 +3,7 @@ import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import type { AuditEvent } from './audit-log.ts';
 import { isPodCreation } from './lost-admissions.ts';
-import type { Pod } from './pod.ts';
+import { runningContainers, type Pod } from './pod.ts';
 import { barePod, type WorkloadOptions } from './workloads.ts';
 
 /** Returns the pod that the API server would store (`kubectl create --dry-run=server`). */
@@ -13,7 +13,7 @@ export async function dryRun(client: ApiClient, pod: KubernetesObject & Pod): Pr
 
 /** Returns the sorted names of the containers that a pod would have if it were created now. */
 export async function containersOf(client: ApiClient, namespace: string, pod: WorkloadOptions = {}): Promise<string[]> {
-  return (await dryRun(client, barePod(namespace, 'pod', pod))).spec.containers.map(({ name }) => name).sort();
+  return runningContainers(await dryRun(client, barePod(namespace, 'pod', pod))).sort();
 }
 
 /** Returns the message with which the API server refuses a pod; undefined if it accepts the pod. */

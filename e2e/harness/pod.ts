@@ -38,10 +38,15 @@ interface ContainerStatus {
   state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string }>>;
 }
 
+/** Returns a pod's containers, the native sidecars first. */
+export function containersIn(pod: Pod): Container[] {
+  const native = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...native, ...pod.spec.containers];
+}
+
 /** Returns the names of a pod's containers, including native sidecars. */
 export function runningContainers(pod: Pod): string[] {
-  const native = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  return [...native, ...pod.spec.containers].map(({ name }) => name);
+  return containersIn(pod).map(({ name }) => name);
 }
 
 /** Reports whether a pod has the status annotation of an injection. */

@@ -6,6 +6,7 @@ import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, isGone, readObjects } from '../harness/apply.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { injectorConfigs, waitForCondition } from '../harness/injector-configs.ts';
+import { containersIn } from '../harness/pod.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { repository } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -130,7 +131,7 @@ async function walk(context: ScenarioContext, operator: OperatorProcess, step: S
   for (const [namespace, image] of Object.entries(images)) {
     await context.check(`all sidecars in ${namespace} have the image ${image}`, async () => {
       const pods = await podsOf(context.client, namespace);
-      const sidecars = pods.map(({ spec }) => spec.containers.find(({ name }) => name === 'proxy')?.image);
+      const sidecars = pods.map((pod) => containersIn(pod).find(({ name }) => name === 'proxy')?.image);
       return pods.length > 0 && sidecars.every((each) => each === image);
     });
   }

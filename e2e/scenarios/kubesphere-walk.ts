@@ -9,7 +9,7 @@ import {
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { readyColumn } from '../harness/pod-table.ts';
-import type { Pod } from '../harness/pod.ts';
+import { runningContainers, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found } from '../harness/wait-for.ts';
@@ -67,7 +67,7 @@ async function walkWorkspaces(context: ScenarioContext): Promise<void> {
   for (const [index, [statement, labels, injected]] of cases.entries()) {
     const namespace = await context.namespace(`workspace-${index}`, labels);
     const pod = await dryRun(context.client, barePod(namespace, 'app'));
-    await context.checkNow(statement, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
+    await context.checkNow(statement, () => runningContainers(pod).includes('logsidecar') === injected);
   }
 }
 
@@ -104,7 +104,7 @@ async function onlyPod(context: ScenarioContext, namespace: string): Promise<Pod
 }
 
 async function containers(context: ScenarioContext, namespace: string): Promise<string[]> {
-  return (await onlyPod(context, namespace)).spec.containers.map(({ name }) => name).sort();
+  return runningContainers(await onlyPod(context, namespace)).sort();
 }
 
 /** Returns the called webhook configurations in order; undefined if there is no audit log. */

@@ -1,6 +1,6 @@
 import { calledWebhooks, dryRun, podCreations } from '../../harness/admissions.ts';
 import { applyUntilReady, exampleConfig } from '../../harness/injector-configs.ts';
-import { isInjected } from '../../harness/pod.ts';
+import { isInjected, runningContainers } from '../../harness/pod.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../harness/workloads.ts';
@@ -82,7 +82,7 @@ async function checkCase(context: ScenarioContext, namespace: string, [says, opt
     const called = podCreations(audit?.events() ?? [], namespace).flatMap(calledWebhooks);
     const isCalledAsExpected = audit === undefined || called.length > 0 === (outcome !== 'unasked');
     const injected = outcome === 'injected';
-    return isInjected(pod) === injected && pod.spec.containers.length === (injected ? 2 : 1) && isCalledAsExpected;
+    return isInjected(pod) === injected && runningContainers(pod).length === (injected ? 2 : 1) && isCalledAsExpected;
   };
   await context.check(says, isExpected, { timeout: 500 });
 }
