@@ -23,9 +23,10 @@ spec:
     templates:
       sidecar: |
         spec:
-          containers:
+          initContainers:
           - name: logger
             image: registry.example.com/logger:1.0
+            restartPolicy: Always
             resources: {requests: {cpu: 10m, memory: 16Mi}}
             securityContext: {capabilities: {drop: [ALL]}}
             ${container}
@@ -54,7 +55,7 @@ describe('injector lint', () => {
     const file = write('mount.yaml', config('workingDir: /unknown'));
     const lint = (...argv: string[]) => cluster.injector(['lint', file, ...argv]);
     const refuses =
-      /mount\.yaml:\d+:\d+: error: InjectorConfig example: the API server refuses 11 of 11 injected pods, such as a pod of a Deployment: spec\.containers\[0\]\.workingDir: Invalid value: "\/unknown": not allowed \[invalid-object\]\n/;
+      /mount\.yaml:\d+:\d+: error: InjectorConfig example: the API server refuses 11 of 11 injected pods, such as a pod of a Deployment: spec\.initContainers\[0\]\.workingDir: Invalid value: "\/unknown": not allowed \[invalid-object\]\n/;
     sees(await lint('--server'), 4, { out: refuses });
     assert.equal(cluster.memory.dryRunPods[0]?.metadata.namespace, 'default');
     assert.deepEqual(cluster.changes, []);
@@ -89,8 +90,8 @@ describe('injector lint', () => {
       .filter(([, names]) => names !== '');
     // The template of Istio 1.1 needs its privileges. With preset Istio, authors choose.
     assert.deepEqual(Object.fromEntries(found), {
-      'istio-1.1-debug.yaml': 'missing-resources,privileged-container,unrestricted-capabilities',
-      'istio-1.1-release.yaml': 'unrestricted-capabilities',
+      'istio-1.1-debug.yaml': 'endless-job,missing-resources,privileged-container,unrestricted-capabilities',
+      'istio-1.1-release.yaml': 'endless-job,unrestricted-capabilities',
       'istio-config-maps.yaml': 'author-annotation',
       'revision-tag-canary.yaml': 'missing-reference',
       'revision-tag-restarts.yaml': 'missing-reference',
@@ -105,10 +106,10 @@ describe('injector lint', () => {
   const good = 'resources: {requests: {cpu: 10m, memory: 1Mi}}';
   const places: [title: string, text: string, rule: RuleName, line: number, column: number][] = [
     ['a field', config('', { spec: 'revison: 1-25' }), 'unknown-field', 5, 3],
-    ['a function in a template', config('args: [{{ now | quote }}]'), 'unrepeatable-function', 15, 23],
+    ['a function in a template', config('args: [{{ now | quote }}]'), 'unrepeatable-function', 16, 23],
     ['a container', config('ports: [{containerPort: 80, hostPort: 80}]'), 'host-access', 11, 13],
-    ['a failure', config('args: [{{ index .Values.a 1 }}]'), 'template-fails', 15, 23],
-    ['output that is not YAML', config(second(`args: [a\n            ${good}`)), 'template-fails', 20, 13],
+    ['a failure', config('args: [{{ index .Values.a 1 }}]'), 'template-fails', 16, 23],
+    ['output that is not YAML', config(second(`args: [a\n            ${good}`)), 'template-fails', 21, 13],
     [
       'a value of the wrong type',
       config(
@@ -117,16 +118,16 @@ describe('injector lint', () => {
         ),
       ),
       'template-fails',
-      23,
+      24,
       13,
     ],
-    ['a quantity', config(second('resources: {requests: {cpu: 10m, memory: 1x}}')), 'template-fails', 19, 13],
-    ['an unknown field of a pod', config(second(`imag: a\n            ${good}`)), 'unknown-pod-field', 19, 13],
+    ['a quantity', config(second('resources: {requests: {cpu: 10m, memory: 1x}}')), 'template-fails', 20, 13],
+    ['an unknown field of a pod', config(second(`imag: a\n            ${good}`)), 'unknown-pod-field', 20, 13],
     [
       'a field without a value',
       config(second(`${good}\n            args: [{{ .Values.a.b }}]`)),
       'missing-value',
-      20,
+      21,
       13,
     ],
     [
@@ -155,7 +156,7 @@ describe('injector lint', () => {
       'a block with its own indentation',
       config('args: [{{ now | quote }}]').replace('sidecar: |', 'sidecar: |1'),
       'unrepeatable-function',
-      15,
+      16,
       23,
     ],
     ['an alias without an anchor', 'a: sidecar-injector.io/\n---\nb: *c\n', 'invalid-yaml', 3, 1],
@@ -177,7 +178,7 @@ describe('injector lint', () => {
       'Windows line ends',
       config('args: [{{ now | quote }}]').replaceAll('\n', '\r\n'),
       'unrepeatable-function',
-      15,
+      16,
       23,
     ],
   ];
@@ -201,9 +202,9 @@ describe('injector lint', () => {
     const rows: [file: string, said: RegExp][] = [
       [
         bad,
-        /failed to run injection template: .*quantities must .*: "1x" in spec\.containers\.resources\.requests\.memory/,
+        /failed to run injection template: .*quantities must .*: "1x" in spec\.initContainers\.resources\.requests\.memory/,
       ],
-      [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 8: [a-z ]+[a-z]/],
+      [yaml, /failed to run injection template: .*: invalid JSON document yaml: line 9: [a-z ]+[a-z]/],
     ];
     for (const [file, said] of rows) {
       const [text = ''] = said.exec((await runCommand(['lint', file])).out) ?? [];
@@ -244,6 +245,22 @@ spec:
             env: [{name: A, value: b}]
 `;
   const twice = /makes 11 of 11 typical pods, such as .*, unusable: .*image: Required value/;
+  const jobs: [mode: string, defaults: string, levels: string[]][] = [
+    ['Auto', 'sidecar', []],
+    ['Enabled', 'sidecar', []],
+    ['Disabled', 'sidecar', ['warning']],
+    ['Disabled', 'custom', ['note']],
+  ];
+  for (const [mode, defaults, levels] of jobs)
+    it(`says whether Jobs complete, mode ${mode}, by default ${defaults}`, () => {
+      const found = lintText(combined(mode, defaults)).filter(({ rule }) => rule === 'endless-job');
+      const ofSidecar = found.filter(({ message }) => message.startsWith('template sidecar: container istio-proxy '));
+      assert.deepEqual(
+        ofSidecar.map(({ level }) => level),
+        levels,
+      );
+    });
+
   const combinations: [mode: string, defaults: string, level?: string][] = [
     ['Enabled', 'sidecar, custom', 'error'],
     ['Enabled', 'sidecar', 'note'],

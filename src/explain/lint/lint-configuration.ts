@@ -6,9 +6,10 @@ import { inject } from '../../inject/inject.ts';
 import type { InjectionResult, Rehearsal } from '../../inject/injection-result.ts';
 import { type Injector, loadInjector } from '../../inject/injector.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
+import { endlessContainers } from '../../inject/pod/endless-job.ts';
 import { templateMistakes } from '../../inject/rehearsal/template-mistakes.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
-import { roomyPod, typicalPod, type TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import { roomyPod, typicalPod, typicalPods, type TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { type TemplateOutput, TemplateOutputs } from '../../inject/render/template-outputs.ts';
 import { readLegacyOutput } from '../../inject/render/legacy-template.ts';
 import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
@@ -108,11 +109,29 @@ function lintTemplate(
   const inOutput = outputFindings([...parts.values()], isDefault);
   return [
     ...findings,
+    ...endlessSidecars(injector, name).map((sidecar): LintFinding => ({
+      rule: 'endless-job',
+      level: isDefault ? 'warning' : 'note',
+      message: `container ${sidecar} keeps running in pods of Jobs, so that they never complete`,
+      template: name,
+      ...placeOfWord(text, `name: ${sidecar}`),
+    })),
     ...inOutput.map(({ rule, message, near, field }) => {
       const place = field === undefined ? placeOfWord(text, near) : placeOfField(text, field);
       return { rule, message, template: name, ...place };
     }),
   ];
+}
+
+/** Returns the ordinary containers of pods of Jobs. Mode Auto can use native sidecars here. */
+function endlessSidecars(injector: Injector, name: string): string[] {
+  const { settings } = injector;
+  const nativeSidecars = settings.nativeSidecars === 'Auto' ? 'Enabled' : settings.nativeSidecars;
+  const added = typicalPods(settings.keys.inject).flatMap(({ pod }) => {
+    const result = tryAlone({ ...injector, settings: { ...settings, nativeSidecars } }, name, pod);
+    return result.outcome === 'injected' ? endlessContainers(pod, result.pod) : [];
+  });
+  return [...new Set(added)];
 }
 
 /**

@@ -118,6 +118,13 @@ export const lintRules = {
     why: 'The scheduler counts it as nothing, a HorizontalPodAutoscaler by utilization fails for its pods, and a ResourceQuota refuses them.',
     repair: 'Set `resources.requests.cpu` and `resources.requests.memory`.',
   },
+  'endless-job': {
+    level: 'warning',
+    title: 'A template adds an ordinary container to pods of Jobs.',
+    why: 'A pod of a Job completes only when its containers end, so a sidecar that keeps running keeps the Job from completing. For a template that is not used by default, the finding is a note.',
+    repair:
+      'Write a native sidecar if `.NativeSidecars` is true: an init container with `restartPolicy: Always`. Otherwise let pods of Jobs opt out, or end the sidecar with the application.',
+  },
   'overlapping-selectors': {
     level: 'error',
     title: 'Two objects select the same pods.',

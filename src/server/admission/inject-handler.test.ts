@@ -52,6 +52,17 @@ describe('decideInjection', () => {
     assert.deepEqual(decide({ outcome: 'injected', pod, patch: [], warnings: [] }).patch, []);
   });
 
+  it('warns if an injected container keeps a Job from completing', () => {
+    const metadata = { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'import', controller: true }] };
+    const podOf = (...names: string[]) => ({ metadata, spec: { containers: names.map((name) => ({ name })) } });
+    const warningsFor = (...names: string[]) => {
+      const result: InjectionResult = { outcome: 'injected', pod: podOf(...names), patch: [], warnings: [] };
+      return decideInjection(target, podCreation({ object: podOf('app') }), {}, () => result).warnings;
+    };
+    assert.deepEqual(warningsFor('app'), []);
+    assert.match(warningsFor('proxy', 'app')?.join() ?? '', /^spec\.containers\[proxy\]: .* native sidecar/);
+  });
+
   it('passes the pod and the surroundings to the engine', () => {
     const requests: InjectionRequest[] = [];
     const surroundings: Surroundings = {

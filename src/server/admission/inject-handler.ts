@@ -4,6 +4,7 @@ import type { FailureReason, InjectionResult } from '../../inject/injection-resu
 import type { Injector } from '../../inject/injector.ts';
 import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
+import { endlessJobWarnings } from '../../inject/pod/endless-job.ts';
 import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
@@ -55,7 +56,7 @@ export function decideInjection(
       const mark = target.annotate ? annotateConfiguration(result.pod, name, hash) : [];
       const release = removeGate(result.pod, target.gate);
       const patch = mark.length + release.length === 0 ? result.patch : [...result.patch, ...mark, ...release];
-      const { warnings } = result;
+      const warnings = [...result.warnings, ...endlessJobWarnings(pod, result.pod)];
       return audited(target, { outcome, reason: 'Injected', allowed: true, patch, warnings, injector });
     }
     case 'skipped': {
