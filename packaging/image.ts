@@ -75,7 +75,7 @@ export async function releaseFolder(): Promise<string> {
 }
 
 /** Writes an OCI archive of the image for one architecture. Returns its name. */
-async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
+export async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
   const storage = mkdtempSync(path.join(tmpdir(), 'injector-image-'));
   // A temporary storage, so that no image remains on this machine.
   const flags = ['--root', `${storage}/root`, '--runroot', `${storage}/run`, '--storage-driver', 'vfs'];

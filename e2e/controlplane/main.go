@@ -18,6 +18,8 @@ var components = map[string]func(){
 	"kube-controller-manager": runControllerManager,
 	"kube-scheduler":          runScheduler,
 	"kwok":                    runKwok,
+	"kubelet":                 runKubelet,
+	"kube-proxy":              runKubeProxy,
 }
 
 func main() {

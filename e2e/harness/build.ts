@@ -98,6 +98,8 @@ const programs = {
   health: { package: '.' },
   // Runs the controllers of cert-manager, whose own modules have replace directives.
   certmanager: { package: '.' },
+  // Runs in the pods of a real node: static, because images have no libraries for it.
+  agent: { package: '.', tags: 'netgo,osusergo' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 

@@ -5,7 +5,10 @@ import { generateRsaKeyPair, type CertifiedKey, type KeyPair } from '../../src/c
 import { randomSerialNumber } from '../../src/certs/random-source.ts';
 import { signCertificate } from '../../src/certs/sign-certificate.ts';
 
-export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok';
+export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok' | 'kubelet' | 'kube-proxy';
+
+/** The name of the only real node. */
+export const realNode = 'real-node';
 
 /** The user (CN) and group (O) of each client. Kubernetes binds roles to the system users. */
 const clients: Record<ClientName, { user: string; group: string }> = {
@@ -13,10 +16,16 @@ const clients: Record<ClientName, { user: string; group: string }> = {
   'controller-manager': { user: 'system:kube-controller-manager', group: 'e2e' },
   scheduler: { user: 'system:kube-scheduler', group: 'e2e' },
   kwok: { user: 'system:kwok', group: 'system:masters' },
+  kubelet: { user: `system:node:${realNode}`, group: 'system:nodes' },
+  'kube-proxy': { user: 'system:kube-proxy', group: 'e2e' },
 };
 
-/** Creates a CA and all certificates of a control plane as PEM files, valid for a week. */
-export async function createClusterCertificates(directory: string) {
+/**
+ * Creates a CA and all certificates of a control plane as PEM files, valid for a week.
+ *
+ * @param addresses the IP addresses of the API server
+ */
+export async function createClusterCertificates(directory: string, addresses: string[]) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const newKeys = () => generateRsaKeyPair(2048);
   const [authorityKeys, servingKeys, serviceAccountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
@@ -45,7 +54,11 @@ export async function createClusterCertificates(directory: string) {
   ];
   const certificatePem = issue('embedded-control-plane', 'e2e', authorityKeys, constraints, authorityKeys);
   const authority = { certificatePem, privateKeyPem: authorityKeys.privateKeyPem };
-  const uses = [usage, { name: 'extKeyUsage', serverAuth: true }, { name: 'subjectAltName', altNames: servingNames() }];
+  const uses = [
+    usage,
+    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'subjectAltName', altNames: servingNames(addresses) },
+  ];
   const serving = issue('kube-apiserver', 'e2e', servingKeys, uses, authority);
   const client = async (name: ClientName) => {
     const { user, group } = clients[name];
@@ -64,7 +77,7 @@ export async function createClusterCertificates(directory: string) {
   };
 }
 
-function servingNames(): object[] {
+function servingNames(addresses: string[]): object[] {
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-  return [...names.map((value) => ({ type: 2, value })), ...['127.0.0.1', '10.96.0.1'].map((ip) => ({ type: 7, ip }))];
+  return [...names.map((value) => ({ type: 2, value })), ...addresses.map((ip) => ({ type: 7, ip }))];
 }

@@ -7,6 +7,7 @@ import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { isTrue } from './apply.ts';
 import { buildBinaries } from './build.ts';
+import { realNode } from './certificates.ts';
 import { startControlPlane, type ControlPlane, type FoundPrograms } from './control-plane.ts';
 import { paths } from './paths.ts';
 import { createRunDirectory, openStandingDirectory, type RunDirectory } from './run-directory.ts';
@@ -37,6 +38,8 @@ export interface ClusterChoice {
   advertiseHost?: string | undefined;
   /** An etcd and a kube-apiserver on this machine, which run without other components. */
   found?: FoundPrograms;
+  /** Whether a kubelet runs the pods of the embedded control plane, instead of KWOK. */
+  realNode?: boolean;
 }
 
 /** Reports whether the user chose their own cluster. KUBECONFIG alone does not choose it. */
@@ -64,12 +67,13 @@ export async function openCluster(
   if (own) return await openOwnCluster(choice);
   hideUsersClusters();
   const started = Date.now();
-  const { run, controlPlane } = await startAnywhere(standing, choice.found);
+  const { run, controlPlane } = await startAnywhere(standing, choice);
   const hasControllers = choice.found === undefined;
   try {
     const client = administrator(controlPlane.kubeconfig);
     const version = await versionOf(client);
-    if (hasControllers) await createNodes(client, ['node-a', 'node-b']);
+    if (choice.realNode === true) await waitForNode(client, realNode);
+    else if (hasControllers) await createNodes(client, ['node-a', 'node-b']);
     report(`the control plane is ready after ${((Date.now() - started) / 1000).toFixed(1)} s, logs in ${run.path}`);
     return {
       description: `an embedded control plane at ${client.server}, Kubernetes ${version}`,
@@ -77,7 +81,7 @@ export async function openCluster(
       context: undefined,
       client,
       controlPlane,
-      fakeNodes: true,
+      fakeNodes: choice.realNode !== true,
       hasControllers,
       advertiseHost: 'localhost',
       run,
@@ -98,12 +102,12 @@ export async function openCluster(
 /** Starts a control plane. Retries with other ports if another process took one of the ports. */
 async function startAnywhere(
   standing: boolean,
-  found: FoundPrograms | undefined,
+  choice: ClusterChoice,
 ): Promise<{ run: RunDirectory; controlPlane: ControlPlane }> {
   for (let left = 2; ; left--) {
     const run = standing ? openStandingDirectory() : createRunDirectory();
     try {
-      return { run, controlPlane: await startControlPlane(run, found) };
+      return { run, controlPlane: await startControlPlane(run, choice) };
     } catch (error) {
       run.remove(true);
       if (left === 0 || !String(error).includes('address already in use')) throw error;
@@ -194,10 +198,12 @@ async function createNodes(client: ApiClient, names: string[]): Promise<void> {
       },
     });
   }
-  for (const name of names) {
-    await waitFor(`node ${name} to be ready`, async () => {
-      const node = await client.get<Node>(resourceKind('v1', 'Node'), name);
-      return isTrue(node, 'Ready') && (node.spec?.taints ?? []).length === 0;
-    });
-  }
+  for (const name of names) await waitForNode(client, name);
+}
+
+async function waitForNode(client: ApiClient, name: string): Promise<void> {
+  await waitFor(`node ${name} to be ready`, async () => {
+    const node = await client.get<Node>(resourceKind('v1', 'Node'), name);
+    return isTrue(node, 'Ready') && (node.spec?.taints ?? []).length === 0;
+  });
 }

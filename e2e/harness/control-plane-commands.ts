@@ -4,7 +4,18 @@ import type { ClientName, createClusterCertificates } from './certificates.ts';
 import { freePort } from './free-port.ts';
 
 export const componentNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
-export type ComponentName = (typeof componentNames)[number];
+type ControlPlaneComponent = (typeof componentNames)[number];
+/** The programs of a real node, which replace KWOK. */
+export const nodeComponents = ['containerd', 'kubelet', 'kube-proxy'] as const;
+export type NodeComponent = (typeof nodeComponents)[number];
+export type ComponentName = ControlPlaneComponent | NodeComponent;
+
+export function isNodeComponent(name: ComponentName): name is NodeComponent {
+  return (nodeComponents as readonly string[]).includes(name);
+}
+
+/** The addresses of a control plane without a real node. */
+export const loopback = { machine: '127.0.0.1', services: '10.96.0.0/16', apiService: '10.96.0.1' };
 
 /** Whether the operator gets only v1beta1 of MutatingAdmissionPolicies; see e2e/README.md. */
 export const isBetaOfPolicies = process.env['KUBERNETES_POLICIES'] === 'v1beta1';
@@ -23,10 +34,10 @@ export async function choosePorts() {
 type Ports = Awaited<ReturnType<typeof choosePorts>>;
 
 /** Returns the URL of each component's health probe. */
-export function probeUrls(ports: Ports): Record<ComponentName, string> {
+export function probeUrls(ports: Ports, machine: string): Record<ControlPlaneComponent, string> {
   return {
     etcd: `http://127.0.0.1:${ports.etcd}/health`,
-    'kube-apiserver': `https://127.0.0.1:${ports.apiServer}/readyz`,
+    'kube-apiserver': `https://${machine}:${ports.apiServer}/readyz`,
     'kube-controller-manager': `https://127.0.0.1:${ports.controllerManager}/healthz`,
     'kube-scheduler': `https://127.0.0.1:${ports.scheduler}/readyz`,
     kwok: `http://127.0.0.1:${ports.kwok}/healthz`,
@@ -43,13 +54,15 @@ export function auditLogFile(directory: string): string {
  * feature gates are those of kubeadm. Client rate limits are raised so that no test waits for them.
  *
  * @param kubeconfigFor writes the kubeconfig for a client of the API server and returns its path
+ * @param addresses where the API server listens, and the addresses of Services
  */
 export function componentArguments(
   directory: string,
   ports: Ports,
   certificates: Awaited<ReturnType<typeof createClusterCertificates>>,
   kubeconfigFor: (client: ClientName) => string,
-): Record<ComponentName, string[]> {
+  addresses: typeof loopback,
+): Record<ControlPlaneComponent, string[]> {
   const serving = [
     `--tls-cert-file=${certificates.serving.certificate}`,
     `--tls-private-key-file=${certificates.serving.key}`,
@@ -80,10 +93,13 @@ export function componentArguments(
       ...emulation,
       ...(isBetaOfPolicies ? beta : []),
       `--etcd-servers=${etcdUrl}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
-      // 127.0.0.1 is not valid as an endpoint of the Service `kubernetes`, which is not used here.
-      '--endpoint-reconciler-type=none',
+      `--bind-address=${addresses.machine}`,
+      `--advertise-address=${addresses.machine}`,
+      // 127.0.0.1 is not a valid endpoint of the Service `kubernetes`, which fake pods do not use.
+      `--endpoint-reconciler-type=${addresses === loopback ? 'none' : 'lease'}`,
+      // For the logs of real pods.
+      `--kubelet-client-certificate=${certificates.clients.admin.certificate}`,
+      `--kubelet-client-key=${certificates.clients.admin.key}`,
       `--secure-port=${ports.apiServer}`,
       ...serving,
       `--client-ca-file=${certificates.authority.certificate}`,
@@ -93,7 +109,7 @@ export function componentArguments(
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       `--service-account-key-file=${certificates.serviceAccountKey.certificate}`,
       `--service-account-signing-key-file=${certificates.serviceAccountKey.key}`,
-      '--service-cluster-ip-range=10.96.0.0/16',
+      `--service-cluster-ip-range=${addresses.services}`,
       // The API server must call webhooks at the address or external name of their Service.
       '--enable-aggregator-routing=false',
       `--audit-policy-file=${join(import.meta.dirname, 'audit-policy.yaml')}`,

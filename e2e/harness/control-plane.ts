@@ -7,14 +7,27 @@ import {
   choosePorts,
   componentArguments,
   componentNames,
+  isNodeComponent,
+  loopback,
+  nodeComponents,
   probeUrls,
   type ComponentName,
 } from './control-plane-commands.ts';
 import { answersOk, ManagedProcess } from './managed-process.ts';
+import { nodeImages } from './node/images.ts';
+import { nodePrograms } from './node/node-programs.ts';
+import { openSandbox } from './node/sandbox.ts';
 import { paths } from './paths.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
+
+export interface ControlPlaneOptions {
+  /** Programs to run instead of all built components. */
+  found?: FoundPrograms | undefined;
+  /** Whether a real node replaces KWOK. */
+  realNode?: boolean | undefined;
+}
 
 /** Programs on this machine that suffice for an API server without other components. */
 export interface FoundPrograms {
@@ -34,19 +47,23 @@ export function findPrograms(): FoundPrograms | undefined {
 /**
  * Starts etcd and the API server, then all other components. Resolves when they are ready (5 s).
  *
- * @param found programs to run instead of all built components
  * @throws Error with the end of the failed component's log, after all components are stopped
  */
-export async function startControlPlane(run: RunDirectory, found?: FoundPrograms) {
+export async function startControlPlane(run: RunDirectory, { found, realNode = false }: ControlPlaneOptions = {}) {
   if (found === undefined && !existsSync(paths.controlPlane))
     throw new Error(`${paths.controlPlane} is missing: build it first (e2e/harness/build.ts)`);
   const { path: directory } = run;
+  const images = realNode ? await nodeImages(console.log) : [];
+  const sandbox = realNode ? await openSandbox(run) : undefined;
+  const addresses = sandbox?.plan ?? loopback;
   const [certificates, ports] = await Promise.all([
-    createClusterCertificates(join(directory, 'certificates')),
+    createClusterCertificates(join(directory, 'certificates'), [
+      ...new Set(['127.0.0.1', addresses.machine, addresses.apiService]),
+    ]),
     choosePorts(),
   ]);
   const embed = (path: string) => readFileSync(path).toString('base64');
-  const server = `https://127.0.0.1:${ports.apiServer}`;
+  const server = `https://${addresses.machine}:${ports.apiServer}`;
   const cluster = { server, 'certificate-authority-data': embed(certificates.authority.certificate) };
   const kubeconfigFor = (client: ClientName) => {
     const file = join(directory, client === 'admin' ? 'kubeconfig' : `${client}.kubeconfig`);
@@ -55,12 +72,13 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     return writeKubeconfig(file, { cluster, user: client, credentials });
   };
   const kubeconfig = kubeconfigFor('admin');
-  const commands = componentArguments(directory, ports, certificates, kubeconfigFor);
+  const commands = componentArguments(directory, ports, certificates, kubeconfigFor, addresses);
   // Without controllers, the ServiceAccounts that the ServiceAccount plugin requires are missing.
   if (found !== undefined) commands['kube-apiserver'].push('--disable-admission-plugins=ServiceAccount');
-  const [first, rest] = [componentNames.slice(0, 2), componentNames.slice(2)];
+  const first = componentNames.slice(0, 2);
+  const rest = found === undefined ? componentNames.slice(2).filter((name) => name !== 'kwok' || !realNode) : [];
   const processes = Object.fromEntries(
-    (found === undefined ? componentNames : first).map((name) => [
+    [...first, ...rest].map((name) => [
       name,
       new ManagedProcess({
         name,
@@ -72,20 +90,30 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
       }),
     ]),
   ) as Record<ComponentName, ManagedProcess>;
+  const node = sandbox && nodePrograms(sandbox, certificates.authority.certificate, kubeconfigFor);
+  for (const name of nodeComponents) if (node !== undefined) processes[name] = node[name].process;
   const component = (name: ComponentName) => processes[name];
-  const probes = probeUrls(ports);
+  const probes = probeUrls(ports, addresses.machine);
   const authority = readFileSync(certificates.authority.certificate, 'utf8');
+  const answers = (name: ComponentName) =>
+    isNodeComponent(name) ? (node?.[name].isReady() ?? Promise.resolve(false)) : answersOk(probes[name], authority);
   const starts: { from: number; until: number }[] = [];
   const restart = async (name: ComponentName) => {
     const from = Date.now();
     component(name).start();
-    await component(name).waitUntilReady(() => answersOk(probes[name], authority), startTimeout);
+    await component(name).waitUntilReady(() => answers(name), startTimeout);
     if (name === 'kube-apiserver') starts.push({ from, until: Date.now() });
   };
-  const stop = () => Promise.all(Object.values(processes).map((each) => each.kill()));
+  const everything = [...Object.values(processes), ...(sandbox === undefined ? [] : [sandbox.process])];
+  const stop = () => Promise.all(everything.map((each) => each.kill()));
+  const importImages = async () => {
+    if (sandbox === undefined) return;
+    await restart('containerd');
+    for (const image of images) await sandbox.execute('ctr', '--namespace', 'k8s.io', 'images', 'import', ...image);
+  };
   try {
-    await Promise.all(first.map(restart));
-    if (found === undefined) await Promise.all(rest.map(restart));
+    await Promise.all([...first.map(restart), importImages()]);
+    await Promise.all([...rest, ...(realNode ? (['kubelet', 'kube-proxy'] as const) : [])].map(restart));
   } catch (error) {
     await stop();
     throw error;
@@ -116,8 +144,10 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     stop,
     /** Lets the calling process end while the control plane keeps running. */
     release: () => {
-      for (const each of Object.values(processes)) each.release();
+      for (const each of everything) each.release();
     },
+    /** The namespaces of the real node. */
+    sandbox,
   };
 }
 

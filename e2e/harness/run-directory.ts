@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { paths } from './paths.ts';
 
 const keptLogs = 5;
+/** A shell script in a run's directory that runs after all its processes have ended. */
+export const cleanupFile = 'cleanup.sh';
 /** The number of directories that this process created, which makes their names unique. */
 let created = 0;
 
@@ -18,7 +20,7 @@ function runDirectory(path: string, ended: () => void) {
     path,
     recordProcess: (pid: number, name: string) => appendFileSync(join(path, 'processes'), `${pid} ${name}\n`),
     remove: (keepLogs: boolean) => {
-      endListedProcesses(path);
+      endRun(path);
       ended();
       removeBulk(path, keepLogs);
     },
@@ -60,6 +62,14 @@ export function endListedProcesses(directory: string, isSelected: (name: string)
   return ended;
 }
 
+/** Kills all listed processes, and then removes what the directory's cleanup script names. */
+export function endRun(directory: string): string[] {
+  const ended = endListedProcesses(directory);
+  const script = join(directory, cleanupFile);
+  if (existsSync(script)) execFileSync('sh', [script], { stdio: 'ignore' });
+  return ended;
+}
+
 /** Kills the processes of runs whose harness ended. Keeps only the last few logs. */
 function reapLeftovers(): void {
   const runs = readdirSync(paths.runs)
@@ -68,14 +78,16 @@ function reapLeftovers(): void {
     .sort();
   const abandoned = runs.filter((path) => commandLine(Number(path.split('-').at(-1))) === undefined);
   for (const path of abandoned) {
-    endListedProcesses(path);
+    endRun(path);
     removeBulk(path, true);
   }
   for (const path of abandoned.slice(0, -keptLogs)) rmSync(path, { recursive: true, force: true });
 }
 
 function removeBulk(path: string, keepLogs: boolean): void {
-  const removed = keepLogs ? ['etcd', 'certificates', 'processes'].map((name) => join(path, name)) : [path];
+  const removed = keepLogs
+    ? ['etcd', 'certificates', 'node', cleanupFile, 'processes'].map((name) => join(path, name))
+    : [path];
   for (const each of removed) rmSync(each, { recursive: true, force: true });
 }
 
@@ -90,6 +102,7 @@ while read -r pid name; do
   if [ -d /proc/self ]; then line=$(tr '\\0' ' ' <"/proc/$pid/cmdline"); else line=$(ps -o command= -p "$pid"); fi 2>/dev/null
   case $line in *"$1"*) kill -s KILL -- "-$pid" ;; esac
 done <"$1/processes"
+[ -f "$1/${cleanupFile}" ] && sh "$1/${cleanupFile}" && rm -rf "$1/node"
 `;
   const guard = spawn('/bin/sh', ['-c', script, 'guard', directory], {
     detached: true,

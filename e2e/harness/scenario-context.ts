@@ -203,6 +203,8 @@ export class ScenarioContext {
     await this.end();
     await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
+    // A real node ends with its control plane, and an operator that runs in it guards the objects.
+    if (this.cluster.controlPlane?.sandbox !== undefined) return;
     const objects = this.#installations.flatMap((each) => each.objects);
     await cleanUp(this.client, objects);
   }
@@ -228,6 +230,8 @@ export interface Scenario {
   destructive?: string;
   /** Whether the scenario gets its own control plane, for example because it kills components. */
   ownControlPlane?: boolean;
+  /** Whether pods run on a real node, in a control plane of its own. Needs root and programs. */
+  realNode?: boolean;
   /**
    * The full size and its duration in a few words: `1,000,000 malformed requests, 15 minutes`. If
    * set, `make gates` runs the scenario with `context.size` full.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { administrator, hideUsersClusters, openCluster, type Cluster } from './cluster.ts';
 import { onInterrupt } from './interrupt.ts';
 import { paths } from './paths.ts';
-import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
+import { endListedProcesses, endRun, openStandingDirectory } from './run-directory.ts';
 
 /** Stops the earlier standing cluster, and starts a cluster that outlives this process. */
 export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
@@ -51,7 +51,7 @@ export async function standingCluster(): Promise<Cluster | undefined> {
 
 /** Kills the standing cluster's processes and removes its directory. Returns the names. */
 export function stopStandingCluster(): string[] {
-  const ended = endListedProcesses(paths.standing);
+  const ended = endRun(paths.standing);
   rmSync(paths.standing, { recursive: true, force: true });
   return ended;
 }

@@ -3,6 +3,7 @@ import { writeMeasurement } from '../../../bench/report.ts';
 import { account, cpuSecondsOf } from '../../../scripts/test/account.ts';
 import { scenarios } from '../../scenarios.ts';
 import { openCluster, type Cluster, type ClusterChoice } from '../cluster.ts';
+import { nodeLacks } from '../node/node-lacks.ts';
 import { RightsUsed, type RightsSnapshot } from '../rights/rights-used.ts';
 import { ScenarioContext, type Scenario, type ScenarioSize } from '../scenario-context.ts';
 import { announce, serveWorker, workerData } from '../worker/serve-worker.ts';
@@ -29,8 +30,8 @@ const open = new Set<Cluster>();
 let running: ScenarioContext | undefined;
 let shared: Cluster | undefined;
 
-async function start(): Promise<Cluster> {
-  const cluster = await openCluster(options, report);
+async function start(realNode = false): Promise<Cluster> {
+  const cluster = await openCluster({ ...options, realNode }, report);
   open.add(cluster);
   report(`using ${cluster.description}`);
   return cluster;
@@ -82,8 +83,14 @@ const methods = {
     if (scenario === undefined) throw new Error(`no such scenario: ${name}`);
     const rights = new RightsUsed();
     rights.add(used);
-    if (scenario.ownControlPlane !== true) return await runScenario(scenario, (shared ??= await start()), rights);
-    const cluster = await start();
+    const { realNode = false, ownControlPlane = realNode } = scenario;
+    const lacking = realNode ? nodeLacks() : undefined;
+    if (lacking !== undefined) {
+      report(`${name}: skipped: ${lacking}`);
+      return { passed: 0, isFailed: process.env['CI'] === 'true', rights: used };
+    }
+    if (!ownControlPlane) return await runScenario(scenario, (shared ??= await start()), rights);
+    const cluster = await start(realNode);
     const outcome = await runScenario(scenario, cluster, rights);
     await stop(cluster, outcome.isFailed);
     return outcome;
