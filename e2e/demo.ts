@@ -1,6 +1,7 @@
 /**
  * `make demo`: starts an API server, installs the chart, and shows a Deployment before and after
- * injection. `KEEP=1` leaves everything running. If the cluster of `make up` runs, the demo uses it
+ * injection. The pods run if this machine has what a real node needs; `NODE=real` and `NODE=fake`
+ * choose. `KEEP=1` leaves everything running. If the cluster of `make up` runs, the demo uses it
  * and leaves it running. `CLUSTER=<context> ADVERTISE=<host>` selects the user's own cluster, for
  * which the demo asks for confirmation.
  */
@@ -8,7 +9,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import { loadKubeConfig } from '../src/kube/kube-config.ts';
-import { resourceKind } from '../src/kube/resource-kinds.ts';
+import { resourceKind, resourcePath } from '../src/kube/resource-kinds.ts';
 import { applyAll, objectOf, readObjects } from './harness/apply.ts';
 import { buildBinaries } from './harness/build.ts';
 import { openCluster, type Cluster } from './harness/cluster.ts';
@@ -22,9 +23,11 @@ import {
 } from './harness/injector-configs.ts';
 import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
+import { choosesRealNode } from './harness/node/choose-node.ts';
 import { paths } from './harness/paths.ts';
 import { containersIn } from './harness/pod.ts';
 import { podTable } from './harness/pod-table.ts';
+import type { Pod } from './harness/pod.ts';
 import { printFailure } from './harness/print-failure.ts';
 import { endStandingOperators, openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -120,9 +123,10 @@ async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: bool
     endStandingOperators();
     return { cluster: standing, stays: true };
   }
+  const realNode = choosesRealNode(report);
   return keep
-    ? { cluster: await openStandingCluster(report), stays: true }
-    : { cluster: await openCluster({}, report), stays: false };
+    ? { cluster: await openStandingCluster(realNode, report), stays: true }
+    : { cluster: await openCluster({ realNode }, report), stays: false };
 }
 
 /** Lists further commands. Scenario `readme` runs these lines as printed. */
@@ -132,17 +136,27 @@ function howToTryMore(cluster: Cluster): string {
     ['alias injector="node dist/injector.cjs"'],
     ['kubectl get injectorconfigs'],
     ['injector check deployment/sleep -n demo', 'why the pods are injected'],
+  ];
+  // A real node pulls no image, and has only those of the first example.
+  const second: typeof commands = [
     ['kubectl apply -f examples/istio-1.1-release.yaml', 'a second revision'],
     ['kubectl wait --for=condition=Ready icfg/istio-1-1'],
     ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'the namespace follows this revision'],
     ['injector status', 'the pod is stale'],
     ['kubectl rollout restart deployment sleep -n demo'],
     ['kubectl rollout status deployment sleep -n demo'],
+  ];
+  const last: typeof commands = [
     ['injector revisions'],
-    [`tail -f ${relative(process.cwd(), cluster.run.path)}/operator-*.log`, 'what the operator does'],
+    [
+      isReal(cluster)
+        ? `kubectl logs -f -n ${systemNamespace} deployment/injector-operator`
+        : `tail -f ${relative(process.cwd(), cluster.run.path)}/operator-*.log`,
+      'what the operator does',
+    ],
     ['make down', 'stop everything'],
   ];
-  const lines = commands.map(
+  const lines = [...commands, ...(isReal(cluster) ? [] : second), ...last].map(
     ([command, says]) => `   ${says === undefined ? command : `${command.padEnd(50)} # ${says}`}`,
   );
   return ['', 'The demo is running. Try more (with kubectl):', ...lines].join('\n');
@@ -167,10 +181,12 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
     object.kind === 'Namespace' ? { ...object, metadata: { ...object.metadata, labels } } : object;
   const apply = (objects: KubernetesObject[]) => applyAll(client, objects.map(relaxed));
   const installation = await installChart(cluster, systemNamespace, { mode: 'all' }, apply);
-  const operator = await installation.startOperator();
-  report(
-    `2. installed the chart in namespace ${systemNamespace}; the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`,
-  );
+  const operator = isReal(cluster) ? undefined : await installation.startOperator();
+  const runs =
+    operator === undefined
+      ? 'the operator runs as its pods, from its own image'
+      : `the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`;
+  report(`2. installed the chart in namespace ${systemNamespace}; ${runs}`);
 
   // Remove the InjectorConfig of an earlier demo on this cluster.
   const hello = exampleConfig('hello.yaml');
@@ -203,8 +219,27 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
     .flatMap(containersIn)
     .map(({ name, image }) => `${name} (${image})`);
   report(`\n   its containers: ${containers.join(', ')}`);
-  if (options.keep) operator.process.release();
+  if (isReal(cluster)) report(indent(await whatRan(client, pods[0]!)));
+  if (options.keep) operator?.process.release();
   else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
+}
+
+/** Reports whether a real node of the harness runs the pods, those of the operator included. */
+function isReal({ fakeNodes, context }: Cluster): boolean {
+  return !fakeNodes && context === undefined;
+}
+
+/** Returns when the containers of a pod started, and the first line that each sidecar printed. */
+async function whatRan(client: Cluster['client'], { metadata, spec }: Pod): Promise<string> {
+  const { name = '', namespace } = metadata;
+  const { status } = await client.get<Pod>(resourceKind('v1', 'Pod'), name, { namespace });
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const started = statuses.map((each) => `${each.name} ${each.state?.running?.startedAt?.slice(11, 19) ?? ''}`);
+  const path = resourcePath(resourceKind('v1', 'Pod'), { namespace, name, subresource: 'log' });
+  const log = await client.request('GET', path, { query: { container: 'hello' } });
+  const [line = ''] = String(log).split('\n');
+  const isNative = spec.initContainers?.some((each) => each.name === 'hello') === true;
+  return `started in this order: ${started.join(', ')}${isNative ? ' (hello is a native sidecar)' : ''}\nhello printed: ${line}`;
 }
 
 /** Restores the cluster. Removes webhooks first, because no process serves them anymore. */

@@ -98,6 +98,7 @@ export function componentArguments(
       // 127.0.0.1 is not a valid endpoint of the Service `kubernetes`, which fake pods do not use.
       `--endpoint-reconciler-type=${addresses === loopback ? 'none' : 'lease'}`,
       // For the logs of real pods.
+      '--kubelet-preferred-address-types=InternalIP',
       `--kubelet-client-certificate=${certificates.clients.admin.certificate}`,
       `--kubelet-client-key=${certificates.clients.admin.key}`,
       `--secure-port=${ports.apiServer}`,

@@ -32,8 +32,8 @@ export async function installChart(
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
   const objects = render(namespace);
   const workloads = chartWorkloads(objects, namespace);
-  // Real kubelets would start a second operator beside the process under test.
-  if (!cluster.fakeNodes) for (const { deployment } of workloads) deployment.spec.replicas = 0;
+  // Kubelets of the user would start a second operator beside the process under test.
+  if (cluster.context !== undefined) for (const { deployment } of workloads) deployment.spec.replicas = 0;
   await waitForEarlierNamespace(client, namespace);
   await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
   for (const { deployment } of cluster.hasControllers ? workloads : [])

@@ -35,7 +35,7 @@ interface ContainerStatus {
   ready: boolean;
   restartCount: number;
   started?: boolean;
-  state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string }>>;
+  state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string; startedAt?: string }>>;
 }
 
 /** Returns a pod's containers, the native sidecars first. */

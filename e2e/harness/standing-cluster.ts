@@ -6,12 +6,12 @@ import { paths } from './paths.ts';
 import { endListedProcesses, endRun, openStandingDirectory } from './run-directory.ts';
 
 /** Stops the earlier standing cluster, and starts a cluster that outlives this process. */
-export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
+export async function openStandingCluster(realNode: boolean, report: (line: string) => void): Promise<Cluster> {
   stopStandingCluster();
   // These processes have no guard, so stop the cluster when the user interrupts the start.
   const stopInterrupting = onInterrupt(() => Promise.resolve(stopStandingCluster()));
   try {
-    const cluster = await openCluster({}, report, true);
+    const cluster = await openCluster({ realNode }, report, true);
     cluster.controlPlane?.release();
     return cluster;
   } finally {
@@ -37,7 +37,7 @@ export async function standingCluster(): Promise<Cluster | undefined> {
     context: undefined,
     client,
     controlPlane: undefined,
-    fakeNodes: true,
+    fakeNodes: !existsSync(join(paths.standing, 'node')),
     hasControllers: true,
     advertiseHost: 'localhost',
     run: openStandingDirectory(),
