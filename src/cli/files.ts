@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../kube/api-error.ts';
@@ -31,7 +32,11 @@ export function readText(file: string, most = largestInput, kind: 'regular' | 'a
     for (let size = 0; size <= most; size += chunks.at(-1)?.length ?? 0) {
       const chunk = Buffer.allocUnsafe(1 << 16);
       const count = readSync(descriptor, chunk);
-      if (count === 0) return Buffer.concat(chunks).toString('utf8');
+      if (count === 0) {
+        const bytes = Buffer.concat(chunks);
+        if (isUtf8(bytes)) return bytes.toString('utf8');
+        throw new Error('is not UTF-8 text; convert it, for example with iconv');
+      }
       chunks.push(chunk.subarray(0, count));
     }
     throw new Error(`is larger than ${most / 2 ** 20} MiB; split it, or name other files`);

@@ -225,8 +225,8 @@ describe('the command line', () => {
       const mesh = ['--mesh-config-file', file('im', 'trustDomain: mesh.example')];
       const seen = await runCommand(injecting(configFrom, ...texts, ...mesh), deployment);
       assert.deepEqual([seen.code, seen.errors], [0, '']);
-      assert.match(seen.out, /from: values/);
-      assert.match(seen.out, /trust: mesh\.example/);
+      assert.match(seen.out, /"from": "values"/);
+      assert.match(seen.out, /"trust": "mesh\.example"/);
     });
 
     it("reads Istio's files from a directory", async () => {

@@ -7,6 +7,8 @@ import { type Terminal, UsageError } from './terminal.ts';
 export interface NamedText {
   readonly name: string;
   readonly text: string;
+  /** The user named its folder, and not the file. */
+  readonly isListed?: true;
 }
 
 /** Bounds for the files below a folder, because the author of a pull request chooses them. */
@@ -49,7 +51,7 @@ function* readFolder(terminal: Terminal, flag: string, folder: string, root: str
     const text = atFile(place(below), () => readText(path, bounds.fileBytes, 'regular'));
     size += Buffer.byteLength(text);
     if (size > bounds.bytes) refuse(`more than ${bounds.bytes / 2 ** 20} MiB of YAML and JSON; name fewer files`);
-    yield { name: join(folder, below), text };
+    yield { name: join(folder, below), text, isListed: true as const };
   }
 }
 

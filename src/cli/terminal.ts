@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createInterface } from 'node:readline';
 import { printable } from '../api/printable-text.ts';
 
@@ -60,7 +61,9 @@ export const processTerminal: Terminal = {
   async readInput() {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('utf8');
+    const bytes = Buffer.concat(chunks);
+    if (!isUtf8(bytes)) throw new UsageError('standard input is not UTF-8 text; convert it, for example with iconv');
+    return bytes.toString('utf8');
   },
   async ask(question) {
     if (!process.stdin.isTTY) return undefined;

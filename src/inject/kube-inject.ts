@@ -1,9 +1,10 @@
-import { Document, visit } from 'yaml';
 import type { Injector } from './injector.ts';
-import { editDocument, type DocumentEdit } from './objects/edit-document.ts';
+import { documentsOfFile, type FileDocument, FileError, positionAt } from './objects/documents-of-file.ts';
+import { editedText } from './objects/edit-text.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
-import { readDocuments, type SourceDocument } from './objects/read-documents.ts';
 import { listItems } from './objects/workload-kinds.ts';
+import { UnknownPositions } from './objects/positions-of-text.ts';
+import { jsonEqual } from './patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 
 /** The result for a file. Each skipped workload adds a line with the reason to `warnings`. */
@@ -26,61 +27,69 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
     if (result.outcome === 'failed') {
       // `istioctl kube-inject` prints Istio's message alone.
       const detail = injector.semantics === 'KubeInject' ? '' : (result.detail ?? '');
-      return { failure: `${result.message}${detail}` };
+      throw new FileError(`${result.message}${detail}`, 0, 0, { object: describeObject(object) });
     }
     if (result.outcome === 'injected') {
       const warnings = result.warnings.map((warning) => `${describeObject(object)}: ${warning}`);
-      return { edits: result.edits, warnings };
+      return { object: result.object, warnings };
     }
     const skipped = `===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`;
-    return { edits: [], warnings: [skipped] };
+    return { object, warnings: [skipped] };
   });
 }
 
-/** The edits of one object, or why the file cannot be written. */
-type ObjectEdits =
-  { readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] } | { readonly failure: string };
+/** Returns an object after an edit. @throws FileError if the file cannot be written */
+type EditObject = (object: JsonObject) => { readonly object: JsonObject; readonly warnings: readonly string[] };
 
-/** Edits the objects of a YAML file, also in Lists. Unchanged documents keep their text. */
-export function editFile(text: string, editsOf: (object: JsonObject) => ObjectEdits): FileInjectionResult {
-  let documents: SourceDocument[];
-  try {
-    documents = readDocuments(text);
-  } catch (error) {
-    return { outcome: 'failed', object: '', message: error instanceof Error ? error.message : String(error) };
-  }
+/** Edits the objects of a file, also in Lists. What does not change keeps its bytes. */
+export function editFile(text: string, edit: EditObject): FileInjectionResult {
   const warnings: string[] = [];
-  const texts: string[] = [];
-  for (const source of documents) {
-    const edits: DocumentEdit[] = [];
-    const value: unknown = source.document.toJS();
-    for (const { object, path } of objectsIn(value, [])) {
-      const result = editsOf(object);
-      if ('failure' in result) return { outcome: 'failed', object: describeObject(object), message: result.failure };
-      warnings.push(...result.warnings);
-      edits.push(...result.edits.map((edit) => ({ ...edit, path: [...path, ...edit.path] })));
+  const parts: string[] = [];
+  let at = 0;
+  try {
+    for (const document of documentsOfFile(text)) {
+      const before = document.read();
+      const after = editValue(before, edit, warnings);
+      if (after === before) continue;
+      parts.push(text.slice(at, document.start), edited(document, before, after, warnings));
+      at = document.start + document.text.length;
     }
-    const unchanged = source.text.endsWith('\n') ? source.text : `${source.text}\n`;
-    texts.push(edits.length === 0 ? unchanged : rewrite(source.document, value, edits));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return { outcome: 'failed', object: error.object, message: error.message };
   }
-  return { outcome: 'done', text: texts.join('---\n'), warnings };
+  return { outcome: 'done', text: parts.join('') + text.slice(at), warnings };
 }
 
-/** Returns the objects in a document: the document itself, or a List's items at any depth. */
-function objectsIn(value: unknown, path: readonly string[]): { object: JsonObject; path: readonly string[] }[] {
-  if (!isJsonObject(value)) return [];
+/** Edits an object, or a List's items at any depth. Returns the same value if nothing changes. */
+function editValue(value: unknown, edit: EditObject, warnings: string[]): unknown {
+  if (!isJsonObject(value)) return value;
   const items = listItems(value);
-  if (items === undefined) return [{ object: value, path }];
-  return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
+  if (items === undefined) {
+    const result = edit(value);
+    warnings.push(...result.warnings);
+    return result.object;
+  }
+  const after = items.map((item) => editValue(item, edit, warnings));
+  return after.every((item, index) => item === items[index]) ? value : { ...value, items: after };
 }
 
-/** Edits a document. Replaces aliases with copies first, so that an edit changes only one copy. */
-function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
-  const aliases: unknown[] = [];
-  visit(document, { Alias: (_, alias) => void aliases.push(alias) });
-  const target = aliases.length > 0 ? new Document(value, { version: '1.1', aliasDuplicateObjects: false }) : document;
-  editDocument(target, edits);
-  return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
+/** Returns the text of a document after an edit. Reads it again: a wrong edit is refused. */
+function edited({ text, line }: FileDocument, before: unknown, after: unknown, warnings: string[]): string {
+  const lineOf = (offset: number): number => line - 1 + positionAt(text, offset).line;
+  try {
+    const result = editedText(text, before, after);
+    const [{ read } = { read: () => null }] = documentsOfFile(result.text);
+    if (!jsonEqual(read(), after)) throw new UnknownPositions(0);
+    for (const offset of result.writtenOut)
+      warnings.push(`line ${lineOf(offset)}: an alias or a merge key was replaced by the values that it stands for`);
+    return result.text;
+  } catch (error) {
+    if (!(error instanceof UnknownPositions || error instanceof FileError)) throw error;
+    const offset = error instanceof UnknownPositions ? error.offset : 0;
+    const reason = `the document cannot be edited in place: ${error.message}; write it in block style`;
+    throw new FileError(reason, lineOf(offset), 0, { cause: error });
+  }
 }
 
 /** Returns Istio's phrase for the two reasons that users search for, or else our phrase. */

@@ -27,11 +27,11 @@ describe('certs patch-ca-bundle', () => {
     ['adds a missing value', `${head}webhooks:\n- clientConfig:\n    caBundle:<| VALUE>\n    url: https://x\n`],
     [
       'adds a missing key to every webhook of two documents',
-      `${head}webhooks:\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://x\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {<|"caBundle": "VALUE", >url: https://z}\n`,
+      `${head}webhooks:\n- clientConfig:\n    url: https://x\n<|    caBundle: VALUE\n>- clientConfig:\n    url: https://y\n<|    caBundle: VALUE\n>---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {url: https://z<|, "caBundle": "VALUE">}\n`,
     ],
     [
       'replaces a value in a JSON List that also contains another object',
-      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"<Cg==|VALUE>","url":"https://x"}}]}]}',
+      '{"apiVersion":"v1","kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"<Cg==|VALUE>","url":"https://x"}}]}]}',
     ],
     ['fills an empty clientConfig', `${head}webhooks: [{clientConfig: {<|"caBundle": "VALUE">}}]\n`],
   ];
@@ -58,7 +58,11 @@ describe('certs patch-ca-bundle', () => {
     ['text without a webhook', 'kind: Pod\n', /^standard input: contains no webhook/],
     ['an empty text', '', /^standard input: contains no webhook/],
     ['invalid YAML', 'a: [', /^standard input: not YAML/],
-    ['a webhook without clientConfig', `${head}webhooks: [{name: a}]`, /webhooks\[0\] of one has no clientConfig/],
+    [
+      'a webhook without clientConfig',
+      `${head}webhooks: [{name: a}]`,
+      /webhooks\[0\] of MutatingWebhookConfiguration "one" has no clientConfig/,
+    ],
     ['a file without a certificate', `${head}webhooks: [{clientConfig: {}}]`, /^--ca: the file contains no PEM/, 'x'],
   ];
   for (const [name, text, message, pem] of refusals) {

@@ -12,7 +12,7 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
 import { tellHealth } from '../usage/operator-health.ts';
-import { readDocuments } from '../../inject/objects/read-documents.ts';
+import { documentsOfFile } from '../../inject/objects/documents-of-file.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
 import { atFile } from '../files.ts';
@@ -174,25 +174,32 @@ export async function readFileObjects(
   flag = '--filename',
 ): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
-  for await (const { name, text } of readFiles(terminal, flag, files))
-    for (const object of objectsOfText(text, `${flag} ${name}`)) objects.push(object);
+  for await (const { name, text, isListed } of readFiles(terminal, flag, files)) {
+    const source = `${flag} ${name}`;
+    const ignore = (): void => terminal.error(`${source}: ignored a document without apiVersion and kind`);
+    for (const object of objectsOfText(text, source, isListed && ignore)) objects.push(object);
+  }
   return objects;
 }
 
-/** Reads the objects of a YAML text. @throws UsageError that begins with `source` */
-export function objectsOfText(text: string, source: string): KubernetesObject[] {
-  const values = atFile(`${source}: not YAML`, () =>
-    readDocuments(text).map(({ document }) => document.toJS() as unknown),
-  );
-  return values.flatMap((value) => objectsIn(value, source));
+/**
+ * Reads the objects of a YAML text. @throws UsageError that begins with `source`
+ * @param ignore is called for a document that is not an object, for example in a file of values
+ */
+export function objectsOfText(text: string, source: string, ignore?: () => void): KubernetesObject[] {
+  const values = atFile(`${source}: not YAML`, () => Array.from(documentsOfFile(text), ({ read }) => read()));
+  return values.flatMap((value) => objectsIn(value, source, ignore));
 }
 
-function objectsIn(value: unknown, source: string): KubernetesObject[] {
+function objectsIn(value: unknown, source: string, ignore?: () => void): KubernetesObject[] {
   if (value === null || value === undefined) return [];
-  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string')
-    throw new UsageError(`${source}: contains a document without apiVersion and kind`);
+  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') {
+    if (ignore === undefined) throw new UsageError(`${source}: contains a document without apiVersion and kind`);
+    ignore();
+    return [];
+  }
   const items = listItems(value);
-  if (items !== undefined) return items.flatMap((item) => objectsIn(item, source));
+  if (items !== undefined) return items.flatMap((item) => objectsIn(item, source, ignore));
   const { apiVersion, kind } = value;
   return [{ ...value, apiVersion, kind, metadata: objectAt(value, ['metadata']) }];
 }

@@ -160,9 +160,15 @@ async function filesReport(options: DiffOptions, terminal: Terminal): Promise<Di
   if (before === after)
     throw new UsageError('name the InjectorConfig before the change: --from-file, --since or --from');
   const objects = await readFileObjects(terminal, manifests, '--manifests');
+  const notes: string[] = [];
   const subjects = objects.flatMap((object) => {
     const subject = subjectOf(object, namespace ?? 'default');
-    return subject === undefined ? [] : [{ ...subject, pods: replicasOf(object), template: subject }];
+    if (subject === undefined) return [];
+    const pods: unknown = replicasOf(object);
+    if (typeof pods === 'number') return [{ ...subject, pods, template: subject }];
+    const found = `the number of replicas is ${JSON.stringify(pods)}, which is not a number`;
+    notes.push(`${object.kind} ${subject.name}: ${found}, so kubectl refuses the object; counted as 1 pod`);
+    return [{ ...subject, pods: 1, template: subject }];
   });
   if (subjects.length === 0) throw new UsageError('--manifests: the files contain no pods or workloads');
   const inNamespace = subjects.filter((each) => namespace === undefined || each.namespace === namespace);
@@ -183,7 +189,7 @@ async function filesReport(options: DiffOptions, terminal: Terminal): Promise<Di
     isDetailed: pods === true,
   };
   const words = ({ name, revision }: FileConfiguration): string => `InjectorConfig ${name} (revision ${revision})`;
-  return makeReport(words(before), words(after), compareAll(wanted, facts, terminal), []);
+  return makeReport(words(before), words(after), compareAll(wanted, facts, terminal), notes);
 }
 
 function print(terminal: Terminal, report: DiffReport, { output, workload }: DiffOptions): void {

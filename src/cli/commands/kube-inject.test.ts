@@ -38,7 +38,7 @@ describe('kube-inject', () => {
   ];
   for (const [title, argv, configMaps] of good) {
     it(title, async () => {
-      assert.match((await run(argv, configMaps)).out, /image: proxy:1/);
+      assert.match((await run(argv, configMaps)).out, /"image": "proxy:1"/);
     });
   }
 

@@ -72,7 +72,7 @@ describe('injector uninject', () => {
     const file = write('bad.yaml', 'a: [');
     const { out, errors, code } = await runCommand(['uninject', '-f', file]);
     assert.deepEqual([out, code], ['', 1]);
-    assert.match(errors, /^error: .*bad\.yaml: line 1, column 5: /);
+    assert.match(errors, /^error: .*bad\.yaml: line 2, column 1: /);
     sees(await runCommand(['uninject', '-f', path('none')]), 2, { errors: /no such file/ });
   });
 });

@@ -6,7 +6,6 @@ import { type Injector, loadInjector } from '../../inject/injector.ts';
 import { editFile } from '../../inject/kube-inject.ts';
 import { describeObject, podOf, workloadOfObject } from '../../inject/objects/inject-object.ts';
 import { objectAt } from '../../inject/objects/workload-kinds.ts';
-import { diffJson } from '../../inject/patch/json-patch.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { without } from '../../inject/pod/without.ts';
 import { addFileOptions, editFiles, type FileOptions } from '../injection/edit-files.ts';
@@ -54,16 +53,15 @@ export function uninjectText(
 ) {
   return editFile(text, (object) => {
     const found = podOf(object, isMarkedOnJob(object));
-    if (found === undefined) return { edits: [], warnings: [] };
-    const { pod, edit } = found;
+    if (found === undefined) return { object, warnings: [] };
+    const { pod, withPod } = found;
     const workload = object.kind === 'Pod' ? undefined : workloadOfObject(object);
     const isCommand = injector?.semantics === 'KubeInject';
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
     const result = uninjectPod(pod, by, workload);
     const isBare = Object.keys(objectAt(result.pod, ['metadata'])).length === 0;
     const after = result.isInjected && isBare ? without(result.pod, 'metadata') : result.pod;
-    const edits = diffJson(pod, after).map(edit);
-    return { edits, warnings: remarksOn(describeObject(object), result) };
+    return { object: result.isInjected ? withPod(after) : object, warnings: remarksOn(describeObject(object), result) };
   });
 }
 

@@ -43,7 +43,10 @@ export function readObjectsAt(commit: string, files: readonly string[]): Kuberne
   const names = listed
     .flatMap((entry) => /^100[^\t]*\t(.*)$/s.exec(entry)?.[1] ?? [])
     .filter((name) => isManifest(name) || files.includes(name));
-  return names.flatMap((name) => objectsOfText(git('show', `${commit}:./${name}`), `--since ${commit}: ${name}`));
+  return names.flatMap((name) => {
+    const ignore = files.includes(name) ? undefined : (): void => undefined;
+    return objectsOfText(git('show', `${commit}:./${name}`), `--since ${commit}: ${name}`, ignore);
+  });
 }
 
 /**

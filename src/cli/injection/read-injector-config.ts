@@ -1,4 +1,4 @@
-import { readDocuments } from '../../inject/objects/read-documents.ts';
+import { documentsOfFile } from '../../inject/objects/documents-of-file.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { Mistake } from '../../api/mistake.ts';
@@ -14,8 +14,8 @@ import { UsageError } from '../terminal.ts';
  * @throws UsageError or ConfigurationError naming the file, the field and what to do
  */
 export function readInjectorConfig(file: string, text: string): InjectorConfig {
-  const documents = atFile(`--config ${file}: not YAML`, () => readDocuments(text));
-  const objects = documents.map(({ document }) => document.toJS() as unknown).filter((object) => object !== null);
+  const values = atFile(`--config ${file}: not YAML`, () => Array.from(documentsOfFile(text), ({ read }) => read()));
+  const objects = values.filter((object) => object !== null);
   const configs = objects.filter((object) => isJsonObject(object) && object.kind === injectorConfigKind);
   if (configs.length > 1)
     throw new UsageError(`--config ${file}: contains ${configs.length} InjectorConfigs; name a file with only one`);

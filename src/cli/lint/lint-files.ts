@@ -1,4 +1,3 @@
-import { LineCounter } from 'yaml';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import {
@@ -19,7 +18,7 @@ import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuratio
 import { conditionProblems } from '../../explain/lint/lint-conditions.ts';
 import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
-import { parseDocuments } from '../../inject/objects/read-documents.ts';
+import { documentsOfFile, FileError } from '../../inject/objects/documents-of-file.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import {
   configurationFiles,
@@ -29,7 +28,6 @@ import {
 import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import { fieldPath, type SourcePath, type Position, SourcePlaces } from './positions.ts';
 import { referencedTexts } from '../check/read-file-facts.ts';
-import { messageOf } from '../files.ts';
 import type { NamedText } from '../read-folder.ts';
 
 /** A finding with its place in a file. */
@@ -121,26 +119,27 @@ function placeInConfig(places: SourcePlaces, { template, line, column, field = '
  * file names our API group.
  */
 function readObjects({ name, text }: NamedText, findings: PlacedFinding[]): SourceObject[] {
-  const lineCounter = new LineCounter();
   const placeIn = SourcePlaces.inFile(name, text);
-  return parseDocuments(text, lineCounter).flatMap((document) => {
-    const places = new SourcePlaces(document, lineCounter, text, placeIn);
-    const invalid = (offset: number, message: string): SourceObject[] => {
-      // A folder may contain other files, such as the templates of a Helm chart.
-      if (!text.includes(`${group}/`)) return [];
-      const { line, col } = lineCounter.linePos(offset);
-      findings.push({ ...placeIn(line, col), level: 'error', rule: 'invalid-yaml', object: '', message });
-      return [];
-    };
-    const [error] = document.errors;
-    if (error !== undefined) return invalid(error.pos[0], error.message);
+  // A folder may contain other files, such as the templates of a Helm chart.
+  const isOurs = text.includes(`${group}/`);
+  const invalid = (place: Position, message: string): void => {
+    if (isOurs) findings.push({ ...place, level: 'error', rule: 'invalid-yaml', object: '', message });
+  };
+  const objects: SourceObject[] = [];
+  for (const document of documentsOfFile(text)) {
     try {
-      return objectsIn(document.toJS(), places, []);
+      const value = document.read();
+      const place = (line: number, column: number): Position => placeIn(document.line - 1 + line, column);
+      const places = new SourcePlaces(document.text, value, place);
+      for (const { key, position } of isOurs ? places.repeatedKeys() : [])
+        invalid(position, `the key ${JSON.stringify(key)} occurs twice in one map; keep one`);
+      objects.push(...objectsIn(value, places, []));
     } catch (error) {
-      // An alias without an anchor, or too many aliases.
-      return invalid(document.contents?.range[0] ?? 0, messageOf(error));
+      if (!(error instanceof FileError)) throw error;
+      invalid(placeIn(error.line, error.column || 1), error.reason);
     }
-  });
+  }
+  return objects;
 }
 
 function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): SourceObject[] {

@@ -1,5 +1,7 @@
-import { isMap, isNode, isPair, isScalar, LineCounter, type Document, parseDocument } from 'yaml';
-import { yamlOptions } from '../../inject/objects/read-documents.ts';
+import { positionAt } from '../../inject/objects/documents-of-file.ts';
+import { locate, positionsOfText, type SpanNode, UnknownPositions } from '../../inject/objects/positions-of-text.ts';
+import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
+import { YamlError } from '../../inject/yaml/yaml-error.ts';
 
 /** A place in a file. Lines and columns count from 1. */
 export interface Position {
@@ -14,15 +16,15 @@ export type SourcePath = readonly (string | number)[];
 
 /** A YAML document of a file, or of a text inside a file, with the places of its fields. */
 export class SourcePlaces {
-  readonly #document: Document;
-  readonly #lines: LineCounter;
+  readonly #root: SpanNode;
+  readonly #value: unknown;
   readonly #text: string;
   readonly #place: Place;
 
-  /** @param text the text that `lines` counted. @param place maps its positions to the file */
-  constructor(document: Document, lines: LineCounter, text: string, place: Place) {
-    this.#document = document;
-    this.#lines = lines;
+  /** @param value what Go reads. @param place maps positions in the text to the file */
+  constructor(text: string, value: unknown, place: Place) {
+    this.#root = ifValid(() => positionsOfText(text)) ?? positionsOfText('');
+    this.#value = value;
     this.#text = text;
     this.#place = place;
   }
@@ -35,56 +37,67 @@ export class SourcePlaces {
 
   /** Reads a YAML text that is a file, or that is inside a file. */
   static of(text: string, place: Place): SourcePlaces {
-    const lineCounter = new LineCounter();
-    return new SourcePlaces(parseDocument(text, { ...yamlOptions, lineCounter }), lineCounter, text, place);
+    const value = ifValid(() => parseYaml(text));
+    return new SourcePlaces(text, value, place);
   }
 
   has(path: SourcePath): boolean {
-    return this.#document.hasIn(path);
+    return locate(this.#root, path).isFound;
   }
 
   /** Returns the place of a field, or of the nearest field around it. */
   find(path: SourcePath): Position {
-    for (let depth = path.length; depth > 0; depth -= 1) {
-      const start = this.#startOf(path.slice(0, depth));
-      if (start !== undefined) return this.#at(start);
-    }
-    return this.#at(this.#document.contents?.range?.[0] ?? 0);
+    return this.#at(locate(this.#root, path).start);
+  }
+
+  /** Returns the keys that occur twice in a map, of which Go reads the last. */
+  repeatedKeys(): { readonly key: string; readonly position: Position }[] {
+    const visit = ({ kind, entries }: SpanNode): { key: string; position: Position }[] => {
+      const seen = new Set<string>();
+      return entries.flatMap(({ key, start, value }) => {
+        const isRepeated = kind === 'map' && seen.size === seen.add(key).size;
+        return isRepeated ? [{ key, position: this.#at(start) }] : visit(value);
+      });
+    };
+    return visit(this.#root);
   }
 
   /** Returns a function that maps positions in the text of a field to the file. */
   inside(path: SourcePath): Place {
-    const node: unknown = this.#document.getIn(path, true);
-    if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return () => this.find(path);
-    const header = this.#lines.linePos(node.range[0]).line;
-    const value = String(node.value).split('\n');
-    const first = Math.max(
-      0,
-      value.findIndex((line) => line.trim() !== ''),
-    );
+    const { node } = locate(this.#root, path);
+    const value = this.#valueAt(path);
+    if (typeof value !== 'string' || this.#text[node.start] !== '|') return () => this.find(path);
+    const header = positionAt(this.#text, node.start).line;
+    const lines = value.split('\n');
+    const first = value.slice(0, value.search(/\S/)).split('\n').length - 1;
     const content = this.#text.split('\n', header + first + 1)[header + first] ?? '';
-    const indent = spacesBefore(content) - spacesBefore(value[first] ?? '');
+    const indent = spacesBefore(content) - spacesBefore(lines[first] ?? '');
     return (line, column) => this.#place(header + line, indent + column);
   }
 
   /** Reads the text of a field as a YAML document. */
   document(path: SourcePath): SourcePlaces {
-    const text: unknown = this.#document.getIn(path);
+    const text = this.#valueAt(path);
     return SourcePlaces.of(typeof text === 'string' ? text : '', this.inside(path));
   }
 
   #at(offset: number): Position {
-    const { line, col } = this.#lines.linePos(offset);
-    return this.#place(line, col);
+    const { line, column } = positionAt(this.#text, offset);
+    return this.#place(line, column);
   }
 
-  /** Returns the offset of the field's name, or of the item of a list. */
-  #startOf(path: SourcePath): number | undefined {
-    const parent: unknown = path.length === 1 ? this.#document.contents : this.#document.getIn(path.slice(0, -1), true);
-    const name = path.at(-1);
-    const pair = isMap(parent) ? parent.items.find(({ key }) => isScalar(key) && key.value === name) : undefined;
-    const node: unknown = isPair(pair) ? pair.key : this.#document.getIn(path, true);
-    return isNode(node) ? node.range?.[0] : undefined;
+  #valueAt(path: SourcePath): unknown {
+    return path.reduce((value: unknown, name) => ((value ?? {}) as Record<string, unknown>)[name], this.#value);
+  }
+}
+
+/** Returns nothing for a text that is not YAML. */
+function ifValid<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UnknownPositions || error instanceof YamlError)) throw error;
+    return undefined;
   }
 }
 

@@ -1,7 +1,9 @@
-import { isPair, isScalar, isSeq, LineCounter, visit } from 'yaml';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { describeJson } from '../../inject/kubernetes/pod-type-error.ts';
-import { parseDocuments } from '../../inject/objects/read-documents.ts';
+import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
+import { positionsOfText, type SpanNode } from '../../inject/objects/positions-of-text.ts';
+import { positionAt } from '../../inject/objects/documents-of-file.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
 
 /** A place in a template. Lines and columns count from 1. */
 export interface TemplatePlace {
@@ -85,19 +87,27 @@ function refusedLine(output: string, message: string): number | undefined {
   const [, value, invalid] = /("(?:[^"\\]|\\.)*") in (\S+)$/.exec(message) ?? [];
   const fits = (each: unknown): boolean =>
     invalid === undefined ? describeJson(each) === found : JSON.stringify(String(each)) === value;
-  const lineCounter = new LineCounter();
   const starts: number[] = [];
-  for (const document of parseDocuments(output, lineCounter))
-    visit(document, {
-      Pair(_, pair, path) {
-        const names = [...path, pair].flatMap((each) => (isPair(each) && isScalar(each.key) ? [each.key.value] : []));
-        const isField = names.join('.') === (invalid ?? mistyped);
-        const value = isScalar(pair.value) ? pair.value.value : isSeq(pair.value) ? [] : {};
-        if (isField && isScalar(pair.key) && fits(value)) starts.push(pair.key.range?.[0] ?? 0);
-      },
-    });
+  const visit = (node: SpanNode, value: unknown, names: readonly string[]): void => {
+    for (const [index, entry] of node.entries.entries()) {
+      const member = Array.isArray(value)
+        ? (value as unknown[])[index]
+        : isJsonObject(value)
+          ? value[entry.key]
+          : value;
+      const path = node.kind === 'map' ? [...names, entry.key] : names;
+      const isField = node.kind === 'map' && path.join('.') === (invalid ?? mistyped);
+      if (isField && fits(member)) starts.push(entry.start);
+      visit(entry.value, member, path);
+    }
+  };
+  try {
+    visit(positionsOfText(output), parseYaml(output), []);
+  } catch {
+    return undefined;
+  }
   const [start] = starts;
-  return start === undefined ? undefined : lineCounter.linePos(start).line;
+  return start === undefined ? undefined : positionAt(output, start).line;
 }
 
 /** Precedes the output of each line of a template by the number of the line. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
+import { positionAt } from '../objects/documents-of-file.ts';
+import { locate, positionsOfText } from '../objects/positions-of-text.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
 import { PositionDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
-import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 
 /** A Go string. Null or an absent value means the empty string. */
 const text = z
@@ -99,7 +100,7 @@ function readYaml(text: string): unknown {
 
 /** Returns a copy with strings instead of the numbers and booleans that the schema rejected. */
 function withStrings(config: unknown, text: string, issues: readonly z.core.$ZodIssue[]): unknown {
-  const document = parseDocument(text);
+  const root = positionsOfText(text);
   const copy = structuredClone(config);
   for (const issue of issues) {
     if (issue.code !== 'invalid_type' || issue.expected !== 'string') continue;
@@ -107,8 +108,8 @@ function withStrings(config: unknown, text: string, issues: readonly z.core.$Zod
     const parent = names.slice(0, -1).reduce((value, name) => (value as Record<string, unknown>)[name], copy);
     const last = names.at(-1) ?? '';
     const value = (parent as Record<string, unknown>)[last];
-    const node = document.getIn(names, true);
-    const source = isScalar(node) ? node.source : undefined;
+    const { node } = locate(root, names);
+    const source = node.kind === 'scalar' ? text.slice(node.start, node.end) : undefined;
     if (typeof value === 'number' || typeof value === 'boolean')
       (parent as Record<string, unknown>)[last] = goText(value, source);
   }
@@ -125,13 +126,7 @@ function goText(value: number | boolean, source: string | undefined): string {
 
 /** Returns ` (line 3, column 5)` for a path in a YAML text, or ''. Parses the text again. */
 function locateInYaml(text: string, path: readonly (string | number)[]): string {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter });
-  for (let depth = path.length; depth > 0; depth -= 1) {
-    const node: unknown = document.getIn(path.slice(0, depth), true);
-    if (!isNode(node) || !node.range) continue;
-    const { line, col } = lineCounter.linePos(node.range[0]);
-    return ` (line ${line}, column ${col})`;
-  }
-  return '';
+  if (path.length === 0) return '';
+  const { line, column } = positionAt(text, locate(positionsOfText(text), path).node.start);
+  return ` (line ${line}, column ${column})`;
 }

@@ -2,13 +2,10 @@ import { inject } from '../inject.ts';
 import type { InjectionRequest } from '../injection-request.ts';
 import type { InjectionResult } from '../injection-result.ts';
 import type { Injector } from '../injector.ts';
-import { parsePointer } from '../patch/json-pointer.ts';
-import type { JsonPatchOperation } from '../patch/json-patch.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import { refusalOf } from '../validity/find-invalid-fields.ts';
-import type { DocumentEdit } from './edit-document.ts';
-import { objectAt, podTemplatePaths } from './workload-kinds.ts';
+import { objectAt, podTemplatePaths, withObjectAt } from './workload-kinds.ts';
 
 /** The environment in which a file's objects would be created. All fields are optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
@@ -16,15 +13,15 @@ export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'nam
   readonly namespace?: string;
 };
 
-/** The result for one object. An object that is not a workload has no edits. */
+/** The result for one object. An object that is not a workload stays as it is. */
 export type ObjectOutcome =
-  | { readonly outcome: 'injected'; readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] }
+  | { readonly outcome: 'injected'; readonly object: JsonObject; readonly warnings: readonly string[] }
   | Exclude<InjectionResult, { outcome: 'injected' }>;
 
-/** The pod of an object, and how a change of the pod changes the object. */
+/** The pod of an object, and the object with another pod. */
 export interface ObjectPod {
   readonly pod: JsonObject;
-  readonly edit: (operation: JsonPatchOperation) => DocumentEdit;
+  readonly withPod: (pod: JsonObject) => JsonObject;
 }
 
 /**
@@ -37,10 +34,7 @@ export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | und
   const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
   return {
     pod: { metadata: objectAt(object, metadataPath), spec: objectAt(object, paths.spec) },
-    edit: (operation) => {
-      const [part, ...rest] = parsePointer(operation.path);
-      return { ...operation, path: [...(part === 'metadata' ? metadataPath : paths.spec), ...rest] };
-    },
+    withPod: ({ metadata, spec }) => withObjectAt(withObjectAt(object, metadataPath, metadata), paths.spec, spec),
   };
 }
 
@@ -48,7 +42,7 @@ export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | und
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
   const commandLine = injector.semantics === 'KubeInject';
   const found = podOf(object, commandLine);
-  if (found === undefined) return { outcome: 'injected', edits: [], warnings: [] };
+  if (found === undefined) return { outcome: 'injected', object, warnings: [] };
   const { namespace, ...surroundings } = context;
   const request: InjectionRequest = {
     ...surroundings,
@@ -60,7 +54,7 @@ export function injectObject(injector: Injector, object: JsonObject, context: Fi
   const refusal = refusalOf(found.pod, result.pod);
   const warnings =
     refusal === undefined || result.warnings.includes(refusal) ? result.warnings : [...result.warnings, refusal];
-  return { outcome: 'injected', edits: result.patch.map(found.edit), warnings };
+  return { outcome: 'injected', object: found.withPod(result.pod), warnings };
 }
 
 /** Returns the object itself as the workload that templates see. */

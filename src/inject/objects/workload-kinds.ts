@@ -1,3 +1,4 @@
+import { without } from '../pod/without.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 
 /** The paths of the pod metadata and pod spec in an object of a kind. */
@@ -43,4 +44,14 @@ export function objectAt(root: JsonObject, path: readonly string[]): JsonObject 
   let value: unknown = root;
   for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return isJsonObject(value) ? value : {};
+}
+
+/** Sets the object at a path; an empty or missing object does not replace a missing one. */
+export function withObjectAt(root: JsonObject, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
+  const has = Object.hasOwn(root, name);
+  const inner = has && isJsonObject(root[name]) ? root[name] : {};
+  const changed = rest.length === 0 ? value : withObjectAt(inner, rest, value);
+  if (changed === undefined) return without(root, name);
+  const isAbsent = isJsonObject(changed) && Object.keys(changed).length === 0 && !isJsonObject(root[name]);
+  return changed === inner || isAbsent ? root : { ...root, [name]: changed };
 }

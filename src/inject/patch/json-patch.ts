@@ -66,7 +66,7 @@ function diffList(
 }
 
 /** The indexes of a retained item in the two lists. */
-interface Pair {
+export interface Pair {
   readonly before: number;
   readonly after: number;
 }
@@ -75,7 +75,7 @@ interface Pair {
 const mostComparisons = 40_000;
 
 /** Pairs items in order: common ends first, then the longest common subsequence of the middle. */
-function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
+export function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && alike(before[start], after[start])) start += 1;

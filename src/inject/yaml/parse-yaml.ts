@@ -8,7 +8,7 @@ import { PositionDependent, resolvePlain } from './plain-scalar.ts';
  * The tags of Go's yaml.v2: YAML 1.1's scalar tags. Other tags are ignored. One type resolves all
  * untagged plain scalars, because js-yaml would try several implicit types in turn.
  */
-const goSchema = new Schema({
+export const goSchema = new Schema({
   implicit: [scalar('tag:yaml.org,2002:plain', (text) => resolvePlain(text))],
   explicit: [
     scalar('tag:yaml.org,2002:str', (text) => text),
@@ -65,12 +65,53 @@ export function parseYaml(text: string): unknown {
 
 /** Parses like {@link parseYaml}, but without the fast path for simple texts. */
 export function parseAnyYaml(text: string): unknown {
+  const [first = null] = loadLikeGo(text);
+  return finishDocument(first);
+}
+
+function loadLikeGo(text: string, listener?: LoadOptions['listener']): unknown[] {
   try {
-    const options: LoadOptions & { maxDepth: number } = { schema: goSchema, json: true, maxDepth };
-    const [first = null] = loadAll(text, null, options);
-    return finishDocument(first);
+    const options: LoadOptions & { maxDepth: number } = {
+      schema: goSchema,
+      json: true,
+      maxDepth,
+      ...(listener && { listener }),
+    };
+    return loadAll(text, null, options);
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    throw new YamlError(error.reason, error.mark.line + 1, { cause: error });
+    const { line, column } = error.mark;
+    throw new YamlError(error.reason, line + 1, { column: column + 1, cause: error });
   }
+}
+
+/** A value or a key of a document, with what the parser has read for it. */
+export interface YamlEvent {
+  /** Includes spaces, comments, anchors and tags before it. */
+  readonly from: number;
+  readonly to: number;
+  /** Null for an alias, or nothing. */
+  readonly kind: 'scalar' | 'sequence' | 'mapping' | null;
+  /** The name of a key as Go reads it; it begins with MERGE_KEY for a merge key. */
+  readonly name: string;
+  readonly children: readonly YamlEvent[];
+}
+
+/** Returns the places of the values of a valid document; undefined if it is empty. */
+export function yamlEvents(text: string): YamlEvent | undefined {
+  // The parser omits a byte order mark.
+  const shift = text.startsWith('\ufeff') ? 1 : 0;
+  const open: { from: number; children: YamlEvent[] }[] = [{ from: 0, children: [] }];
+  loadLikeGo(text, (type, { position, kind, result }) => {
+    const at = position + shift;
+    if (type === 'open') {
+      open.push({ from: at, children: [] });
+      return;
+    }
+    const { from, children } = open.pop() ?? { from: 0, children: [] };
+    const isName = kind === 'scalar' && (typeof result !== 'object' || result instanceof PositionDependent);
+    const name = isName ? String(result) : '';
+    open.at(-1)?.children.push({ from, to: at, kind: kind as YamlEvent['kind'], name, children });
+  });
+  return open[0]?.children[0];
 }

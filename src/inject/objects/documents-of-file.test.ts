@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { documentsOfFile, FileError } from './documents-of-file.ts';
+
+const read = (text: string): unknown[] => Array.from(documentsOfFile(text), (document) => document.read());
+
+describe('documentsOfFile', () => {
+  const cases: [title: string, text: string, values: unknown[]][] = [
+    [
+      'separators with comments and spaces',
+      '--- # a\na: 1\n---  \nb: 2\n--- # c\nc: 3',
+      [{ a: 1 }, { b: 2 }, { c: 3 }],
+    ],
+    ['documents of comments only', '# a licence\n---\na: 1\n---\n# end\n', [null, { a: 1 }, null]],
+    ['Windows line ends', 'a: 1\r\n---\r\nb: 2\r\n', [{ a: 1 }, { b: 2 }]],
+    ['a byte order mark', '\ufeff---\na: 1\n', [{ a: 1 }]],
+    ['only what precedes an end mark', 'a: 1\n...\n[\n---\nb: 2\n', [{ a: 1 }, { b: 2 }]],
+    ['a stream of JSON objects', '{"a": 1}\n{"b": "}\\""}{"c": []}', [{ a: 1 }, { b: '}"' }, { c: [] }]],
+    ['JSON before YAML', '{"a": 1}\n---\nb: 2\n', [{ a: 1 }, null, { b: 2 }]],
+    ['maps in braces', '{a: 1}\n---\n{b: 2}\n', [{ a: 1 }, { b: 2 }]],
+    ['nothing', '', []],
+  ];
+  for (const [title, text, values] of cases) {
+    it(`reads ${title}, as kubectl does`, () => {
+      assert.deepEqual(read(text), values);
+    });
+  }
+
+  const wrong: [title: string, text: string, message: RegExp][] = [
+    [
+      'content on the line of a separator',
+      'a: 1\n--- {b: 2}\n',
+      /^line 2: kubectl refuses content on the line of "---"/,
+    ],
+    ['an error in the second document', 'a: 1\n---\n\nb: [1\nc: 2\n', /^line [56], column \d+: /],
+    [
+      'a Helm template',
+      'a: 1\n---\nb: {{ .Values.b }}\n',
+      /^line 3: this looks like a template that has not been rendered/,
+    ],
+    ['an anchor that contains itself', '---\n# a\na: &a [*a]\n', /^line 2: an anchor contains itself$/],
+    ['an unknown alias', 'a: *b\n', /^line 1, column 6: unidentified alias "b"$/],
+    ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 1: .*JSON/],
+  ];
+  for (const [title, text, message] of wrong) {
+    it(`refuses ${title}`, () => {
+      assert.throws(
+        () => read(text),
+        (error) => error instanceof FileError && message.test(error.message),
+      );
+    });
+  }
+
+  it('may have many keys, aliases and errors', () => {
+    // Quadratic time would take minutes.
+    const keys = Array.from({ length: 100_000 }, (_, index) => `k${index}: &a${index} 1\n`);
+    assert.equal(Object.keys(read(keys.join(''))[0] as object).length, 100_000);
+    assert.throws(() => read(`b: "${'\\x'.repeat(100_000)}"\n`), /^FileError: line 1, column 7: /);
+    assert.throws(() => read(`a: &a [1]\nb: [1${', *a'.repeat(200_000)}]\n`), /excessive aliasing/);
+    assert.equal(read(`${'---\n'.repeat(100_000)}a: 1\n`).length, 1);
+    assert.equal(read('{"a": 1}'.repeat(20_000)).length, 20_000);
+  });
+});

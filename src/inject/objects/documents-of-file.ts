@@ -1,0 +1,121 @@
+import { parseYaml } from '../yaml/parse-yaml.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
+
+/** A problem in a file, with its line and column (from 1), or with the object. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly object: string;
+  readonly reason: string;
+  readonly line: number;
+  readonly column: number;
+
+  constructor(reason: string, line = 0, column = 0, options: ErrorOptions & { readonly object?: string } = {}) {
+    super(`${line > 0 ? `line ${line}${column > 0 ? `, column ${column}` : ''}: ` : ''}${reason}`, options);
+    this.object = options.object ?? '';
+    this.reason = reason;
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** A document of a file: the part of its text that kubectl reads as one object. */
+export interface FileDocument {
+  readonly start: number;
+  readonly text: string;
+  readonly line: number;
+  /** Returns the value as kubectl reads it. @throws FileError */
+  readonly read: () => unknown;
+}
+
+/**
+ * Splits a file as kubectl does: a stream of JSON objects, or YAML documents between lines that
+ * start with `---`. Only a comment may follow on such a line. Includes documents without a value.
+ */
+export function* documentsOfFile(text: string): Generator<FileDocument> {
+  let start = 0;
+  let line = 1;
+  for (let count = 0; ; count += 1) {
+    const end = endOfJson(text, start);
+    if (end === undefined) break;
+    const json = text.slice(start, end);
+    let value: unknown;
+    try {
+      value = JSON.parse(json);
+    } catch (error) {
+      // kubectl reads the rest as YAML, unless it has read several JSON objects.
+      if (count < 2) break;
+      yield { start, text: json, line, read: refuse.bind(undefined, String(error), line, error) };
+      return;
+    }
+    yield { start, text: json, line, read: () => value };
+    line += linesIn(text, start, end);
+    start = end;
+    if (text.slice(start).trim() === '') return;
+  }
+  while (start < text.length) {
+    const next = text.indexOf('\n---', start);
+    const end = text.startsWith('---', start) ? start : next < 0 ? text.length : next + 1;
+    if (end > start) yield yamlDocument(text.slice(start, end), start, line);
+    if (end === text.length) return;
+    line += linesIn(text, start, end);
+    const below = text.indexOf('\n', end) + 1;
+    start = below === 0 ? text.length : below;
+    const rest = text.slice(end + 3, start).trim();
+    if (rest !== '' && !rest.startsWith('#')) {
+      const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.slice(0, 60)}`;
+      yield { start: end, text: text.slice(end, start), line, read: refuse.bind(undefined, reason, line) };
+    }
+    line += 1;
+  }
+}
+
+/** Returns the number of line breaks between two offsets. */
+function linesIn(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+/** Returns the line and column of an offset; both count from 1. */
+export function positionAt(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const column = offset === 0 ? 1 : offset - text.lastIndexOf('\n', offset - 1);
+  return { line: 1 + linesIn(text, 0, offset), column };
+}
+
+/** kubectl ignores what follows an end mark. */
+function yamlDocument(whole: string, start: number, line: number): FileDocument {
+  const text = whole.slice(0, /^\.\.\.(?=\s|$)/m.exec(whole)?.index);
+  return { start, text, line, read: () => readYaml(text, line) };
+}
+
+function readYaml(text: string, line: number): unknown {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    const first = 1 + linesIn(text, 0, text.search(/\S/));
+    const at = line - 1 + (error.line ?? first);
+    const action = text.indexOf('{{');
+    if (action < 0) return refuse(error.reason, at, error, error.column);
+    const reason = `this looks like a template that has not been rendered; render it first, for example with "helm template" (${error.reason})`;
+    return refuse(reason, line + linesIn(text, 0, action), error);
+  }
+}
+
+function refuse(reason: string, line: number, cause?: unknown, column?: number): never {
+  throw new FileError(reason, line, column, { cause });
+}
+
+/** Returns where the JSON object at a position ends; undefined if there is none. */
+function endOfJson(text: string, from: number): number | undefined {
+  const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
+  token.lastIndex = from + text.slice(from).search(/\S/);
+  if (text[token.lastIndex] !== '{') return undefined;
+  let depth = 0;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '{' || found[0] === '[') depth += 1;
+    else if (!found[0].startsWith('"')) depth -= 1;
+    if (depth === 0) return token.lastIndex;
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseYaml } from '../yaml/parse-yaml.ts';
+import { editedText } from './edit-text.ts';
+import { UnknownPositions } from './positions-of-text.ts';
+import { entryLines, flowValue } from './write-value.ts';
+
+type Change = (value: never) => unknown;
+
+describe('editedText', () => {
+  const cases: [title: string, before: string, change: Change, after: string][] = [
+    [
+      'a member',
+      'a:\n  b: 1 # b\n  # end\nc: 2\n',
+      (v: { a: object }) => ({ ...v, a: { ...v.a, d: [1] } }),
+      'a:\n  b: 1 # b\n  d:\n  - 1\n  # end\nc: 2\n',
+    ],
+    ['lists', 'a:\n    - 1\n', (v: object) => ({ ...v, b: [{ c: [2] }] }), 'a:\n    - 1\nb:\n- c:\n  - 2\n'],
+    ['a first item above its comments', 'a:\n# one\n- 1\n', () => ({ a: [0, 1] }), 'a:\n- 0\n# one\n- 1\n'],
+    ['a member to an empty value', 'a: # why\nb: 1\n', () => ({ a: { c: 1 }, b: 1 }), 'a: # why\n  c: 1\nb: 1\n'],
+    ['a value on its line', "a: 'x' # why\n", () => ({ a: 'z' }), 'a: z # why\n'],
+    ['text of several lines', 'a: x\n', () => ({ a: 'b\n c\n' }), 'a: |\n  b\n   c\n'],
+    ['Windows line ends', 'a:\r\n  b: 1\r\n', () => ({ a: { b: 1, c: 2 } }), 'a:\r\n  b: 1\r\n  c: 2\r\n'],
+    ['a file without a last line break', 'a:\n  b: 1', () => ({ a: { b: 1, c: 2 } }), 'a:\n  b: 1\n  c: 2'],
+    ['braces', 'a: { b: 1 }\n', () => ({ a: { b: 1, c: 'x: y' } }), 'a: { b: 1, "c": "x: y" }\n'],
+    [
+      'JSON',
+      '{\n\t"a": {\n\t\t"b": 1\n\t}\n}\n',
+      () => ({ a: { b: 1, c: [2] } }),
+      '{\n\t"a": {\n\t\t"b": 1, "c": [ 2 ]\n\t}\n}\n',
+    ],
+    [
+      'an item that moves',
+      '- {name: a} # one\n- name: b\n',
+      () => [{ name: 'b' }, { name: 'a' }],
+      '- name: b\n- name: a\n',
+    ],
+    ['one of two aliases', 'a: &a {x: 1}\nb: *a\n', () => ({ a: { x: 1 }, b: { x: 2 } }), 'a: &a {x: 1}\nb:\n  x: 2\n'],
+    [
+      'what an anchor marks',
+      'a: &a {x: 1}\nb: *a # b\n',
+      () => ({ a: { x: 2 }, b: { x: 1 } }),
+      'a: &a {x: 2}\nb: { "x": 1 } # b\n',
+    ],
+    [
+      'a merged key',
+      'a: &a {x: 1}\nb:\n  <<: *a\n',
+      () => ({ a: { x: 1 }, b: { x: 2 } }),
+      'a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\n',
+    ],
+    ['the last of equal keys', 'a: 1\na: 2\n', () => ({ a: 3 }), 'a: 1\na: 3\n'],
+    [
+      'quoted text at the column of its key',
+      'a:\n  b: "x\n  y"\n  c: 1\n',
+      () => ({ a: { b: 'x y', c: 1, d: 2 } }),
+      'a:\n  b: "x\n  y"\n  c: 1\n  d: 2\n',
+    ],
+  ];
+  for (const [title, before, change, after] of cases) {
+    it(`changes ${title}`, () => {
+      const value = parseYaml(before);
+      const changed = change(value as never);
+      const { text } = editedText(before, value, changed);
+      assert.equal(text, after);
+      assert.deepEqual(parseYaml(text), changed);
+    });
+  }
+
+  it('removes what it adds', () => {
+    const texts = ['a:\n  b: 1 # b\n', 'a: { b: 1 }', '{\n  "a": {\n    "b": 1\n  }\n}', 'a:\n  - b: 1\n    c: 2'];
+    for (const text of texts) {
+      const value = parseYaml(text) as object;
+      const more = { ...value, added: { x: ['y'] } };
+      assert.equal(editedText(editedText(text, value, more).text, more, value).text, text);
+    }
+  });
+
+  it('names the line that it cannot edit', () => {
+    assert.throws(() => editedText('a: [b: 1]\n', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }), UnknownPositions);
+  });
+});
+
+describe('a written value', () => {
+  it('has the same value for Go, in each style', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom(...Array.from('a1.:-#\n "\'{}[],&*!|>%@`~yn0xo_ \t\x7f\u2028\u{1f600}')) }),
+    );
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('value')),
+        fc.dictionary(text, tie('value')),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (each) => {
+        const expected = JSON.parse(JSON.stringify(each)) as unknown;
+        assert.deepEqual(parseYaml(entryLines('a: b', each, 2).join('\n') + '\n'), { 'a: b': expected });
+        assert.deepEqual(parseYaml(entryLines(undefined, each, 2).join('\n') + '\n'), [expected]);
+        assert.deepEqual(parseYaml(`a: ${flowValue(each)}`), { a: expected });
+        assert.deepEqual(JSON.parse(flowValue(each)), expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

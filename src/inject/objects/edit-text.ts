@@ -1,0 +1,225 @@
+import { jsonEqual } from '../patch/json-equal.ts';
+import { pairItems } from '../patch/json-patch.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { positionsOfText, type SpanEntry, type SpanNode } from './positions-of-text.ts';
+import { MERGE_KEY } from '../yaml/plain-scalar.ts';
+import { entryLines, flowValue } from './write-value.ts';
+
+export interface EditedText {
+  readonly text: string;
+  /** Where an alias or a merge key was replaced by what it stands for. */
+  readonly writtenOut: readonly number[];
+}
+
+/**
+ * Changes a document from one value to another by edits of its text, so that everything else keeps
+ * its bytes. @param text a document that Go has read as `before`. @throws UnknownPositions
+ */
+export function editedText(text: string, before: unknown, after: unknown): EditedText {
+  return new TextEditor(text).edited(before, after);
+}
+
+type Edit = readonly [start: number, end: number, text: string];
+
+class TextEditor {
+  readonly #text: string;
+  readonly #root: SpanNode;
+  readonly #lineEnd: string;
+  readonly #edits: Edit[] = [];
+  readonly #changed = new Set<SpanNode>();
+  readonly #writtenOut: number[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#root = positionsOfText(text);
+    this.#lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
+  }
+
+  edited(before: unknown, after: unknown): EditedText {
+    this.#node(this.#root, before, after);
+    if (this.#changed.size > 0) this.#writeOut(this.#root, before, new Map());
+    const parts: string[] = [];
+    let at = 0;
+    // The sort keeps the order of edits at one place; what is inside a removed part goes with it.
+    const length = ([start, end]: Edit): number => Math.min(end - start, 1);
+    const inOrder = this.#edits.sort((one, other) => one[0] - other[0] || length(one) - length(other));
+    for (const [start, end, text] of inOrder) {
+      if (start < at) continue;
+      parts.push(this.#text.slice(at, start), text);
+      at = end;
+    }
+    return { text: parts.join('') + this.#text.slice(at), writtenOut: this.#writtenOut };
+  }
+
+  #node(node: SpanNode, before: unknown, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
+    if (before === after) return;
+    const count = this.#edits.length;
+    const isMap = node.kind === 'map' && isJsonObject(before) && isJsonObject(after);
+    const isList = node.kind === 'list' && Array.isArray(before) && Array.isArray(after);
+    if (isMap && Object.keys(after).length > 0) this.#map(node, before, after, parent, entry);
+    else if (isList && after.length > 0) this.#list(node, before, after);
+    else if (!jsonEqual(before, after)) this.#replace(node, after, parent, entry);
+    if (this.#edits.length > count && node.hasAnchor) this.#changed.add(node);
+  }
+
+  #map(node: SpanNode, before: JsonObject, after: JsonObject, parent?: SpanNode, entry?: SpanEntry): void {
+    const merge = node.entries.findLastIndex(({ key }) => key.startsWith(MERGE_KEY));
+    const added: [string, unknown][] = [];
+    const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key) || after[key] === undefined);
+    if (removed.length > 0 && merge >= 0) {
+      this.#writtenOut.push(node.start);
+      this.#replace(node, after, parent, entry);
+      return;
+    }
+    const gone = node.entries.filter(({ key }) => removed.includes(key));
+    this.#remove(node, gone);
+    for (const [key, value] of Object.entries(after)) {
+      if (value === undefined || before[key] === value) continue;
+      const index = node.entries.findLastIndex((each) => each.key === key);
+      const own = node.entries[index];
+      if (own !== undefined && Object.hasOwn(before, key) && index > merge)
+        this.#node(own.value, before[key], value, node, own);
+      else if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) added.push([key, value]);
+    }
+    const last = node.entries.at(-1);
+    const isEmpty = node.entries.length === gone.length;
+    for (const [key, value] of added) {
+      if (node.isFlow) this.#insertFlow(node, last, isEmpty, `${flowValue(key)}: ${flowValue(value)}`);
+      else this.#insertLines(last?.end ?? node.end, entryLines(key, value, node.column));
+    }
+  }
+
+  #list(node: SpanNode, before: readonly unknown[], after: readonly unknown[]): void {
+    const isSame = (one: unknown, other: unknown): boolean =>
+      one === other || (isJsonObject(one) && isJsonObject(other) && one.name === other.name);
+    const isInPlace = before.length === after.length && before.every((item, index) => isSame(item, after[index]));
+    const pairs = isInPlace ? [...before.keys()].map((at) => ({ before: at, after: at })) : pairItems(before, after);
+    const keptBefore = new Map(pairs.map((pair) => [pair.before, pair.after]));
+    const keptAfter = new Map(pairs.map((pair) => [pair.after, pair.before]));
+    const removed = node.entries.filter((_, index) => !keptBefore.has(index));
+    for (const { before: from, after: to } of pairs) {
+      const entry = node.entries[from];
+      if (entry !== undefined) this.#node(entry.value, before[from], after[to], node, entry);
+    }
+    this.#remove(node, removed);
+    const isEmpty = removed.length === node.entries.length;
+    let previous: SpanEntry | undefined;
+    for (const [index, item] of after.entries()) {
+      const kept = keptAfter.get(index);
+      if (kept !== undefined) {
+        previous = node.entries[kept];
+        continue;
+      }
+      if (node.isFlow) this.#insertFlow(node, previous, isEmpty, flowValue(item));
+      else this.#insertItem(node, previous, entryLines(undefined, item, node.column));
+    }
+  }
+
+  #insertItem(node: SpanNode, previous: SpanEntry | undefined, lines: readonly string[]): void {
+    const first = node.entries[0];
+    if (previous !== undefined || first === undefined) {
+      this.#insertLines(previous?.end ?? node.end, lines);
+      return;
+    }
+    let at = this.#lineStart(first.start);
+    // The comments above the first item stay with it.
+    while (
+      at > 0 &&
+      this.#text
+        .slice(this.#lineStart(at - 1), at)
+        .trimStart()
+        .startsWith('#')
+    )
+      at = this.#lineStart(at - 1);
+    this.#edits.push([at, at, lines.map((line) => `${line}${this.#lineEnd}`).join('')]);
+  }
+
+  #lineStart(offset: number): number {
+    return offset === 0 ? 0 : this.#text.lastIndexOf('\n', offset - 1) + 1;
+  }
+
+  /** Inserts lines below the line of an offset. A file without a last line break stays without. */
+  #insertLines(offset: number, lines: readonly string[]): void {
+    const end = this.#text.indexOf('\n', offset) + 1;
+    const text = lines.join(this.#lineEnd);
+    if (end > 0) this.#edits.push([end, end, `${text}${this.#lineEnd}`]);
+    else this.#edits.push([this.#text.length, this.#text.length, `${this.#lineEnd}${text}`]);
+  }
+
+  #insertFlow(node: SpanNode, previous: SpanEntry | undefined, isEmpty: boolean, text: string): void {
+    const beside = previous ?? node.entries[0];
+    const inside = node.start + 1;
+    const isFirst = !this.#edits.some(([start, end]) => start === end && start === inside);
+    if (beside === undefined || isEmpty) this.#edits.push([inside, inside, isFirst ? text : `, ${text}`]);
+    else if (previous === undefined) this.#edits.push([beside.start, beside.start, `${text}, `]);
+    else this.#edits.push([previous.end, previous.end, `, ${text}`]);
+  }
+
+  /** Removes entries of a collection of which others stay, or get added. */
+  #remove(node: SpanNode, removed: readonly SpanEntry[]): void {
+    const text = this.#text;
+    const all = node.entries;
+    const gone = new Set(removed);
+    for (const entry of removed) {
+      this.#markAnchors(entry.value);
+      const index = all.indexOf(entry);
+      const next = all.find((each, at) => at > index && !gone.has(each));
+      const hasKept = all.some((each, at) => at < index && !gone.has(each));
+      const lineStart = this.#lineStart(entry.start);
+      if (node.isFlow && hasKept) this.#edits.push([all[index - 1]?.end ?? 0, entry.end, '']);
+      else if (node.isFlow) this.#edits.push([entry.start, next?.start ?? all.at(-1)?.end ?? entry.end, '']);
+      else if (text.slice(lineStart, entry.start).trim() !== '') {
+        // The first key on the line of a dash: the next key takes its place.
+        this.#edits.push([entry.start, next?.start ?? entry.end, '']);
+      } else {
+        const end = text.indexOf('\n', entry.end) + 1;
+        if (end > 0) this.#edits.push([lineStart, end, '']);
+        else this.#edits.push([Math.max(0, lineStart - this.#lineEnd.length), text.length, '']);
+      }
+    }
+  }
+
+  /** Aliases of what disappears must be written out. */
+  #markAnchors(node: SpanNode): void {
+    if (node.hasAnchor) this.#changed.add(node);
+    for (const { value } of node.entries) this.#markAnchors(value);
+  }
+
+  #replace(node: SpanNode, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
+    const text = this.#text;
+    if (node.kind === 'alias') this.#writtenOut.push(node.start);
+    else this.#markAnchors(node);
+    if (parent === undefined || entry === undefined || parent.isFlow) {
+      const space = node.start === node.end && parent?.kind === 'map' ? ' ' : '';
+      this.#edits.push([node.start, node.end, `${space}${flowValue(after)}`]);
+      return;
+    }
+    const key = parent.kind === 'list' ? undefined : 'a';
+    const [line = '', ...lines] = entryLines(key, after, parent.column);
+    const first = ` ${line.trimStart().slice(2).trimStart()}`.trimEnd();
+    if (lines.length > 0 && !text.slice(entry.from, node.end).includes('\n')) {
+      // A comment on the line stays there.
+      const lineEnd = text.indexOf('\n', node.end);
+      const at = lineEnd < 0 ? text.length : lineEnd - (text[lineEnd - 1] === '\r' ? 1 : 0);
+      this.#edits.push([entry.from, node.end, first]);
+      this.#edits.push([at, at, lines.map((line) => `${this.#lineEnd}${line}`).join('')]);
+    } else {
+      this.#edits.push([entry.from, node.end, [first, ...lines].join(this.#lineEnd)]);
+    }
+  }
+
+  /** Replaces the aliases of changed nodes by the values that these had. */
+  #writeOut(node: SpanNode, value: unknown, values: Map<SpanNode, unknown>): void {
+    if (node.hasAnchor) values.set(node, value);
+    for (const [index, entry] of node.entries.entries()) {
+      const target = entry.value.target;
+      const list = Array.isArray(value) ? (value as unknown[])[index] : undefined;
+      const member = node.kind === 'map' && isJsonObject(value) ? value[entry.key] : list;
+      if (target === undefined || !this.#changed.has(target)) this.#writeOut(entry.value, member, values);
+      else {
+        this.#writtenOut.push(entry.value.start);
+        this.#edits.push([entry.value.start, entry.value.end, flowValue(values.get(target))]);
+      }
+    }
+  }
+}
