@@ -49,7 +49,7 @@ export function uninjectPod(pod: JsonObject, by?: InjectedBy, workload?: Workloa
   let result = pod;
   for (const [key, text] of Object.entries(objectAt(pod, ['metadata', 'annotations']))) {
     const isOurs = by === undefined ? isStatus(key, text) : key === by.injector.family.keys.status;
-    if (isOurs && typeof text === 'string') result = withoutInjection(result, key, text, by === undefined, lost);
+    if (isOurs && typeof text === 'string') result = withoutInjection(result, key, text, lost, by);
   }
   if (result === pod) return { pod, isInjected: false, lost, overwritten: [] };
   const bare =
@@ -68,7 +68,7 @@ function isStatus(key: string, text: unknown): boolean {
 }
 
 /** Removes what the status records, and what the engine changed in other containers. */
-function withoutInjection(pod: JsonObject, key: string, text: string, byName: boolean, lost: LostField[]): JsonObject {
+function withoutInjection(pod: JsonObject, key: string, text: string, lost: LostField[], by?: InjectedBy): JsonObject {
   const annotations = objectAt(pod, ['metadata', 'annotations']);
   const { overridesKey } = familyOf({ ...istioKeys, status: key }, []);
   const status = injectionStatus(text);
@@ -100,7 +100,7 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
     if (listOf(spec[list]).some(({ name }) => ordered.has(String(name))))
       lost.push({ field: `spec.${list}`, reason: 'the injection changed the order of the containers' });
   const names = jsonOf(text);
-  for (const list of byName ? (['volumes', 'imagePullSecrets'] as const) : []) {
+  for (const list of by === undefined ? (['volumes', 'imagePullSecrets'] as const) : []) {
     const added = new Set<unknown>(Array.isArray(names[list]) ? names[list] : []);
     if (Array.isArray(spec[list])) spec[list] = listOf(spec[list]).filter(({ name }) => !added.has(name));
   }
@@ -109,7 +109,9 @@ function withoutInjection(pod: JsonObject, key: string, text: string, byName: bo
     (name) => annotations[name] !== undefined && !kept.has(annotations[name]),
   );
   const others = without(annotations, key, overridesKey, injectedByAnnotation, ...withoutContainer);
-  const metadata = { ...objectAt(pod, ['metadata']), annotations: withPrometheus(others, proxy, lost) };
+  const hasProxy = by?.injector.family.proxy ?? true;
+  const restored = hasProxy ? withPrometheus(others, proxy, lost) : others;
+  const metadata = { ...objectAt(pod, ['metadata']), annotations: restored };
   return { ...pod, metadata, spec };
 }
 

@@ -39,7 +39,27 @@ describe('kubeInject', () => {
     ['batch/v1', 'Job', template, ['template', 'spec']],
     ['batch/v1', 'CronJob', `jobTemplate: {spec: {${template}}}`, ['jobTemplate', 'spec', 'template', 'spec']],
     ['apps.openshift.io/v1', 'DeploymentConfig', template, ['template', 'spec']],
+    ['argoproj.io/v1alpha1', 'Rollout', template, ['template', 'spec']],
+    ['apps.kruise.io/v1alpha1', 'CloneSet', template, ['template', 'spec']],
   ];
+  it('names what it does not inject', () => {
+    const rows: [text: string, warning: RegExp][] = [
+      [
+        `apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: x}\nspec: {${template}}\n`,
+        /^Service "x": has containers, but its kind is not known; nothing was injected$/,
+      ],
+      [
+        'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n$patch: delete\n',
+        /^Deployment "x": has no pod template, as in a patch; nothing was injected$/,
+      ],
+    ];
+    for (const [text, warning] of rows) {
+      const result = done(webhook, text);
+      assert.equal(result.text, text);
+      assert.match(result.warnings.join(), warning);
+    }
+  });
+
   it('warns of pods that the API server would refuse', () => {
     const config = 'policy: enabled\ndefaultTemplates: [s]\ntemplates: {s: "spec: {containers: [{name: a}]}"}\n';
     const { warnings } = done(loadInjector({ ...logFiles, config }), podWith('name: p'));

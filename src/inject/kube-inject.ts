@@ -3,7 +3,6 @@ import { documentsOfFile, type FileDocument, FileError, positionAt } from './obj
 import { editedText } from './objects/edit-text.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
 import { listItems } from './objects/workload-kinds.ts';
-import { UnknownPositions } from './objects/positions-of-text.ts';
 import { jsonEqual } from './patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 
@@ -76,19 +75,19 @@ function editValue(value: unknown, edit: EditObject, warnings: string[]): unknow
 
 /** Returns the text of a document after an edit. Reads it again: a wrong edit is refused. */
 function edited({ text, line }: FileDocument, before: unknown, after: unknown, warnings: string[]): string {
-  const lineOf = (offset: number): number => line - 1 + positionAt(text, offset).line;
   try {
     const result = editedText(text, before, after);
     const [{ read } = { read: () => null }] = documentsOfFile(result.text);
-    if (!jsonEqual(read(), after)) throw new UnknownPositions(0);
-    for (const offset of result.writtenOut)
-      warnings.push(`line ${lineOf(offset)}: an alias or a merge key was replaced by the values that it stands for`);
+    if (!jsonEqual(read(), after)) throw new FileError('the result has other values', 1);
+    for (const offset of result.writtenOut) {
+      const at = line - 1 + positionAt(text, offset).line;
+      warnings.push(`line ${at}: an alias or a merge key was replaced by the values that it stands for`);
+    }
     return result.text;
   } catch (error) {
-    if (!(error instanceof UnknownPositions || error instanceof FileError)) throw error;
-    const offset = error instanceof UnknownPositions ? error.offset : 0;
-    const reason = `the document cannot be edited in place: ${error.message}; write it in block style`;
-    throw new FileError(reason, lineOf(offset), 0, { cause: error });
+    if (!(error instanceof FileError)) throw error;
+    const reason = `the document cannot be edited in place: ${error.reason}; write it in block style`;
+    throw new FileError(reason, line - 1 + error.line, 0, { cause: error });
   }
 }
 

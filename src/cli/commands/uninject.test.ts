@@ -49,6 +49,15 @@ describe('injector uninject', () => {
     });
   }
 
+  it('keeps prometheus annotations of a family without a proxy', async () => {
+    const annotations =
+      '{prometheus.io/scrape: "true", prometheus.io/path: /stats/prometheus, prometheus.io/port: "15020"}';
+    const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: ${annotations}}\nspec: {containers: [{name: a, image: a}]}\n`;
+    const injected = path('injected.yaml');
+    sees(await runCommand(['inject', '-f', write('pod.yaml', text), '--config', example, '-o', injected]), 0, {});
+    assert.equal((await runCommand(['uninject', '-f', injected, '--config', example])).out, text);
+  });
+
   it('names the fields whose original is not known', async () => {
     const status =
       '{"initContainers":null,"containers":["istio-proxy"],"volumes":null,"imagePullSecrets":null,"revision":"x"}';

@@ -1,5 +1,5 @@
-import { positionAt } from '../../inject/objects/documents-of-file.ts';
-import { locate, positionsOfText, type SpanNode, UnknownPositions } from '../../inject/objects/positions-of-text.ts';
+import { FileError, positionAt } from '../../inject/objects/documents-of-file.ts';
+import { locate, positionsOfText, type SpanNode } from '../../inject/objects/positions-of-text.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { YamlError } from '../../inject/yaml/yaml-error.ts';
 
@@ -68,10 +68,9 @@ export class SourcePlaces {
     const value = this.#valueAt(path);
     if (typeof value !== 'string' || this.#text[node.start] !== '|') return () => this.find(path);
     const header = positionAt(this.#text, node.start).line;
-    const lines = value.split('\n');
     const first = value.slice(0, value.search(/\S/)).split('\n').length - 1;
     const content = this.#text.split('\n', header + first + 1)[header + first] ?? '';
-    const indent = spacesBefore(content) - spacesBefore(lines[first] ?? '');
+    const indent = spacesBefore(content) - spacesBefore(value.split('\n')[first] ?? '');
     return (line, column) => this.#place(header + line, indent + column);
   }
 
@@ -91,12 +90,11 @@ export class SourcePlaces {
   }
 }
 
-/** Returns nothing for a text that is not YAML. */
 function ifValid<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof UnknownPositions || error instanceof YamlError)) throw error;
+    if (!(error instanceof FileError || error instanceof YamlError)) throw error;
     return undefined;
   }
 }

@@ -93,12 +93,11 @@ function readYaml(text: string, line: number): unknown {
     return parseYaml(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const first = 1 + linesIn(text, 0, text.search(/\S/));
-    const at = line - 1 + (error.line ?? first);
+    const at = line - 1 + (error.line ?? 1 + linesIn(text, 0, text.search(/\S/)));
     const action = text.indexOf('{{');
     if (action < 0) return refuse(error.reason, at, error, error.column);
     const reason = `this looks like a template that has not been rendered; render it first, for example with "helm template" (${error.reason})`;
-    return refuse(reason, line + linesIn(text, 0, action), error);
+    return refuse(reason, error.line === undefined ? line + linesIn(text, 0, action) : at, error);
   }
 }
 

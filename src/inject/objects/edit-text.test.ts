@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { editedText } from './edit-text.ts';
-import { UnknownPositions } from './positions-of-text.ts';
+import { FileError } from './documents-of-file.ts';
 import { entryLines, flowValue } from './write-value.ts';
 
 type Change = (value: never) => unknown;
@@ -76,7 +76,7 @@ describe('editedText', () => {
   });
 
   it('names the line that it cannot edit', () => {
-    assert.throws(() => editedText('a: [b: 1]\n', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }), UnknownPositions);
+    assert.throws(() => editedText('a: [b: 1]\n', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }), FileError);
   });
 });
 

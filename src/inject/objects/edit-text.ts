@@ -13,7 +13,7 @@ export interface EditedText {
 
 /**
  * Changes a document from one value to another by edits of its text, so that everything else keeps
- * its bytes. @param text a document that Go has read as `before`. @throws UnknownPositions
+ * its bytes. @param text a document that Go has read as `before`. @throws FileError
  */
 export function editedText(text: string, before: unknown, after: unknown): EditedText {
   return new TextEditor(text).edited(before, after);

@@ -5,7 +5,7 @@ import type { Injector } from '../injector.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import { refusalOf } from '../validity/find-invalid-fields.ts';
-import { objectAt, podTemplatePaths, withObjectAt } from './workload-kinds.ts';
+import { hasContainers, objectAt, podTemplatePaths, withObjectAt } from './workload-kinds.ts';
 
 /** The environment in which a file's objects would be created. All fields are optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
@@ -42,7 +42,12 @@ export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | und
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
   const commandLine = injector.semantics === 'KubeInject';
   const found = podOf(object, commandLine);
-  if (found === undefined) return { outcome: 'injected', object, warnings: [] };
+  const isBare = !commandLine && found !== undefined && Object.keys(found.pod.spec ?? {}).length === 0;
+  if (found === undefined || isBare) {
+    const problem = isBare ? 'has no pod template, as in a patch' : 'has containers, but its kind is not known';
+    const warnings = isBare || hasContainers(object) ? [`${problem}; nothing was injected`] : [];
+    return { outcome: 'injected', object, warnings };
+  }
   const { namespace, ...surroundings } = context;
   const request: InjectionRequest = {
     ...surroundings,

@@ -1,3 +1,4 @@
+import { FileError, positionAt } from './documents-of-file.ts';
 import { type YamlEvent, yamlEvents } from '../yaml/parse-yaml.ts';
 
 /** A value in a text, with its place. Offsets count from the start of the text. */
@@ -26,17 +27,7 @@ export interface SpanEntry {
   readonly end: number;
 }
 
-/** A text whose positions are not known, such as a pair in a list in brackets. */
-export class UnknownPositions extends Error {
-  readonly offset: number;
-
-  constructor(offset: number) {
-    super('its positions are not known');
-    this.offset = offset;
-  }
-}
-
-/** Finds the positions of all values of a valid document. @throws UnknownPositions */
+/** Finds the positions of all values of a valid document. @throws FileError */
 export function positionsOfText(text: string): SpanNode {
   return new Positions(text).node(yamlEvents(text) ?? nothing, 0);
 }
@@ -154,7 +145,7 @@ class Positions {
       const colon = this.#skip(key.to);
       // In braces, a key may have no colon.
       const value = this.#text[colon] === ':' ? children[(index += 1)] : undefined;
-      if (value === undefined && !isFlow) throw new UnknownPositions(start);
+      if (value === undefined && !isFlow) throw this.#unknown(start);
       const from = value === undefined ? key.to : colon + 1;
       const at = this.#skip(isFlow ? key.from : (entries.at(-1)?.end ?? start));
       entries.push(this.#entry(key.name, at, from, value ?? { ...nothing, from }));
@@ -167,12 +158,16 @@ class Positions {
     return { key: name, start, from, value, end: Math.max(from, value.end) };
   }
 
+  #unknown(offset: number): FileError {
+    return new FileError('its positions are not known', positionAt(this.#text, offset).line);
+  }
+
   #items({ children }: YamlEvent, start: number): SpanEntry[] {
     const entries: SpanEntry[] = [];
     for (const item of children) {
       const dash = this.#skip(entries.at(-1)?.end ?? start);
       // An item without a value is not an event.
-      if (this.#text[dash] !== '-' || this.#skip(dash + 1) !== this.#skip(item.from)) throw new UnknownPositions(dash);
+      if (this.#text[dash] !== '-' || this.#skip(dash + 1) !== this.#skip(item.from)) throw this.#unknown(dash);
       entries.push(this.#entry('', dash, dash + 1, item));
     }
     return entries;
@@ -182,7 +177,7 @@ class Positions {
     return children.map((item) => {
       const start = this.#skip(item.from);
       const entry = this.#entry('', start, start, item);
-      if (this.#text[this.#skip(entry.end)] === ':') throw new UnknownPositions(start);
+      if (this.#text[this.#skip(entry.end)] === ':') throw this.#unknown(start);
       return entry;
     });
   }

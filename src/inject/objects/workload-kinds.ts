@@ -12,17 +12,13 @@ const inTemplate: PodTemplatePaths = { metadata: ['spec', 'template', 'metadata'
 const cronJobTemplate = ['spec', 'jobTemplate', 'spec', 'template'] as const;
 const inCronJob: PodTemplatePaths = { metadata: [...cronJobTemplate, 'metadata'], spec: [...cronJobTemplate, 'spec'] };
 
+const templateKinds = `/ReplicationController /DeploymentConfig apps.openshift.io/DeploymentConfig batch/Job
+  apps/ReplicaSet apps/Deployment apps/DaemonSet apps/StatefulSet extensions/ReplicaSet extensions/Deployment
+  extensions/DaemonSet argoproj.io/Rollout apps.kruise.io/CloneSet apps.kruise.io/StatefulSet apps.kruise.io/DaemonSet`;
 const kinds: ReadonlyMap<string, PodTemplatePaths> = new Map([
   ['/Pod', atRoot],
-  ['/ReplicationController', inTemplate],
-  ['apps/ReplicaSet', inTemplate],
-  ['apps/Deployment', inTemplate],
-  ['apps/DaemonSet', inTemplate],
-  ['apps/StatefulSet', inTemplate],
-  ['batch/Job', inTemplate],
   ['batch/CronJob', inCronJob],
-  ['apps.openshift.io/DeploymentConfig', inTemplate],
-  ['/DeploymentConfig', inTemplate],
+  ...templateKinds.split(/\s+/).map((kind): [string, PodTemplatePaths] => [kind, inTemplate]),
 ]);
 
 /** Returns the paths of a workload's pod template; `undefined` for other objects. */
@@ -33,10 +29,16 @@ export function podTemplatePaths(object: JsonObject): PodTemplatePaths | undefin
   return kinds.get(`${slash < 0 ? '' : apiVersion.slice(0, slash)}/${kind}`);
 }
 
-/** Returns the items of a v1 List; `undefined` for other objects. */
-export function listItems(object: JsonObject): readonly unknown[] | undefined {
-  if (object.apiVersion !== 'v1' || object.kind !== 'List') return undefined;
-  return Array.isArray(object.items) ? (object.items as unknown[]) : [];
+/** Returns the items of a List, or of a list of one kind; `undefined` for other objects. */
+export function listItems({ kind, items }: JsonObject): readonly unknown[] | undefined {
+  if (kind === 'List' && !Array.isArray(items)) return [];
+  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? (items as unknown[]) : undefined;
+}
+
+/** Reports whether an object has containers at any place. */
+export function hasContainers(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasContainers);
+  return isJsonObject(value) && (Array.isArray(value.containers) || Object.values(value).some(hasContainers));
 }
 
 /** Returns the object at a path, or an empty object if there is none. */
