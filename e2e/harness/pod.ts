@@ -34,6 +34,7 @@ interface ContainerStatus {
   name: string;
   ready: boolean;
   restartCount: number;
+  containerID?: string;
   started?: boolean;
   state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string; startedAt?: string }>>;
 }
@@ -52,4 +53,9 @@ export function runningContainers(pod: Pod): string[] {
 /** Reports whether a pod has the status annotation of an injection. */
 export function isInjected(pod: Pod): boolean {
   return pod.metadata.annotations?.['sidecar.istio.io/status'] !== undefined;
+}
+
+/** Reports whether a pod has condition Ready. */
+export function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
 }

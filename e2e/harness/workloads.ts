@@ -96,10 +96,10 @@ interface Deployment extends KubernetesObject {
 }
 
 /** Restarts a Deployment as `kubectl rollout restart` does, and waits for completion. */
-export async function restartDeployment(client: ApiClient, namespace: string, name: string) {
+export async function restartDeployment(client: ApiClient, namespace: string, name: string, timeout?: number) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', { spec: { template } });
-  await waitForDeployment(client, namespace, name);
+  await waitForDeployment(client, namespace, name, timeout);
 }
 
 /** Waits until all replicas of a Deployment are updated and available, and no other pod remains. */

@@ -15,7 +15,7 @@ import { remainders } from '../harness/node/sandbox.ts';
 import { ManagedProcess } from '../harness/managed-process.ts';
 import { paths } from '../harness/paths.ts';
 import { readyColumn } from '../harness/pod-table.ts';
-import type { Container, Pod } from '../harness/pod.ts';
+import { isReady, type Container, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { runInShell } from '../harness/shell.ts';
 import { found, Hopeless, none } from '../harness/wait-for.ts';
@@ -157,9 +157,6 @@ function podOf(namespace: string, app: string, containers: Container[], more: Pa
     spec: { containers, ...spec },
   };
 }
-
-const isReady = ({ status }: Pod): boolean =>
-  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
 /** Checks probes and hooks that the sidecar takes over, Services, and the end of a pod. */
 async function checkProbes({ context, recorder, create }: Stage, namespace: string): Promise<void> {

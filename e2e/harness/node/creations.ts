@@ -1,0 +1,41 @@
+import { setInterval } from 'node:timers';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { dryRun } from '../admissions.ts';
+import { isInjected } from '../pod.ts';
+import { barePod } from '../workloads.ts';
+
+/** Creates ten pods a second as dry runs, and records which are refused or not injected. */
+export class Creations {
+  readonly #client: ApiClient;
+  readonly #namespace: string;
+  readonly #timer: NodeJS.Timeout;
+  readonly #results: { at: number; problem: string | undefined }[] = [];
+
+  constructor(client: ApiClient, namespace: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#timer = setInterval(() => void this.#create(), 100);
+  }
+
+  /** Returns how many creations began since a time, and the problems of those that failed. */
+  since(time: number): { made: number; problems: string[] } {
+    const results = this.#results.filter(({ at }) => at >= time);
+    return { made: results.length, problems: results.flatMap(({ problem }) => problem ?? []) };
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #create(): Promise<void> {
+    const at = Date.now();
+    try {
+      const pod = await dryRun(this.#client, barePod(this.#namespace, 'load'));
+      this.#results.push({ at, problem: isInjected(pod) ? undefined : 'not injected' });
+    } catch (error) {
+      // A request that reached no API server says nothing about the webhook.
+      if (error instanceof ApiError && error.code >= 400) this.#results.push({ at, problem: error.message });
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../src/kube/api-error.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
+import { containersOf, refusal } from '../harness/admissions.ts';
+import type { NodeComponent } from '../harness/control-plane-commands.ts';
+import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { Creations } from '../harness/node/creations.ts';
+import { readyColumn } from '../harness/pod-table.ts';
+import { isInjected, type Pod } from '../harness/pod.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { none, waitFor } from '../harness/wait-for.ts';
+import { barePod, deployment, podsOf, restartDeployment } from '../harness/workloads.ts';
+
+const name = 'real-faults';
+const system = `${name}-system`;
+/** Four processes start at once on a machine that may be busy with other scenarios. */
+const patience = { timeout: 180_000 };
+const nodePrograms: readonly NodeComponent[] = ['containerd', 'kubelet', 'kube-proxy'];
+
+export const realFaults: Scenario = {
+  name,
+  about:
+    'with two replicas on a real node, no creation of a pod fails while replicas are deleted, drained or rolled, and kubelet or API server restart; a killed or frozen replica costs few; in a crash of the node, Fail, Ignore and Hold do what they promise',
+  destructive: 'it installs the operator as real pods, and kills them',
+  realNode: true,
+  full: 'each fault five times, 15 minutes',
+  run: async (context) => {
+    const { client, cluster } = context;
+    const plane = context.requireControlPlane();
+    await context.namespace('system', { 'pod-security.kubernetes.io/enforce': 'restricted' });
+    const values = ['webhook.replicas=2', 'operator.holdPods=true'].flatMap((value) => ['--set', value]);
+    await injectorOutput(['install', '-n', system, ...values, ...clusterFlags(cluster)]);
+    const namespaces = { Fail: '', Ignore: '', Hold: '' };
+    for (const failurePolicy of ['Fail', 'Ignore', 'Hold'] as const) {
+      const revision = failurePolicy.toLowerCase();
+      await applyUntilReady(client, smallConfig(revision, { failurePolicy }));
+      namespaces[failurePolicy] = await context.namespace(revision, { 'istio.io/rev': revision });
+    }
+    const operator = new OperatorPods(context);
+    const creations = new Creations(client, namespaces.Fail);
+    context.atEnd(() => creations.stop());
+    const rows: (string | number)[][] = [];
+    /** Causes a fault, waits until all pods are ready, and counts the creations meanwhile. */
+    const during = async (what: string, fault: () => Promise<unknown>, allowed = 0): Promise<void> => {
+      const from = Date.now();
+      await fault();
+      await operator.waitUntilReady();
+      await sleep(1000);
+      const { made, problems } = creations.since(from);
+      rows.push([what, made, problems.length]);
+      await context.checkNow(`${what}: at most ${allowed} of ${made} creations failed`, () =>
+        none(problems.slice(allowed)),
+      );
+    };
+    for (let round = context.size === 'full' ? 5 : 1; round > 0; round--) {
+      // The API server repeats no call, and kube-proxy learns of the death a moment later.
+      await during('a replica is killed', () => operator.signal('SIGKILL'), 5);
+      await during('a replica is deleted', async () => client.delete(await operator.webhook()));
+      await during('the node is drained', () => operator.drain());
+      await during('both Deployments are rolled', () =>
+        Promise.all(
+          ['webhook', 'controller'].map((part) =>
+            restartDeployment(client, system, `injector-operator-${part}`, patience.timeout),
+          ),
+        ),
+      );
+      await during('the kubelet restarts', async () => {
+        await plane.component('kubelet').kill();
+        await plane.restart('kubelet');
+      });
+      await during('the API server restarts', async () => {
+        await plane.component('kube-apiserver').kill();
+        await plane.restart('kube-apiserver');
+      });
+      const frozen = Date.now();
+      await during('a replica is frozen', () => operator.signal('SIGSTOP'), 1);
+      const seconds = (Date.now() - frozen) / 1000;
+      await context.checkNow(
+        `the frozen replica is replaced within 30 s (${seconds.toFixed(1)} s)`,
+        () => seconds < 31,
+      );
+      const crashed = Date.now();
+      await crash(context, operator, namespaces);
+      const { problems } = creations.since(crashed);
+      await context.checkNow('negative control: creations failed while no replica lived', () => problems.length > 0);
+      await during('after the way back', () => sleep(3000));
+    }
+    context.measured({ faults: rows });
+    const total = rows.reduce((sum, [, made]) => sum + Number(made), 0);
+    return `${total} creations; ${rows.map(([what, , failed]) => `${what}: ${failed} failed`).join(', ')}`;
+  },
+};
+
+/** Ends all programs and containers of the node, and starts the programs again. */
+async function crash(
+  context: ScenarioContext,
+  operator: OperatorPods,
+  { Fail, Ignore, Hold }: Record<'Fail' | 'Ignore' | 'Hold', string>,
+): Promise<void> {
+  const { client } = context;
+  const plane = context.requireControlPlane();
+  const restarts = await operator.restarts();
+  await plane.sandbox?.crash();
+  await Promise.all(nodePrograms.map((program) => plane.component(program).waitForEnd(10_000)));
+  await context.check('negative control: without replicas, Fail refuses a pod', () =>
+    refusal(client, barePod(Fail, 'refused')),
+  );
+  await context.check(
+    'without replicas, Ignore creates a pod without a sidecar',
+    async () => (await containersOf(client, Ignore)).join() === 'sleep',
+  );
+  const held = `held-${restarts}`;
+  await client.create(deployment(Hold, held));
+  await context.check('without replicas, Hold creates a pod that is not scheduled', async () => {
+    const [pod] = await podsOf(client, Hold, held);
+    return pod !== undefined && !isInjected(pod) && 'schedulingGates' in pod.spec;
+  });
+  for (const program of nodePrograms) await plane.restart(program);
+  await waitFor('the containers to start again', async () => (await operator.restarts()) >= restarts + 4, patience);
+  await operator.waitUntilReady();
+  await context.check('after the way back, the held pod is replaced by an injected one', async () => {
+    const [pod, ...others] = await podsOf(client, Hold, held);
+    return pod !== undefined && others.length === 0 && isInjected(pod) && !('schedulingGates' in pod.spec);
+  });
+  for (const [namespace, policy] of [
+    [Fail, 'Fail'],
+    [Ignore, 'Ignore'],
+  ] as const)
+    await context.check(
+      `after the way back, a pod is injected with ${policy}`,
+      async () => (await containersOf(client, namespace)).length === 2,
+    );
+}
+
+/** The operator's own pods, two webhook replicas and two controllers. */
+class OperatorPods {
+  readonly #context: ScenarioContext;
+
+  constructor(context: ScenarioContext) {
+    this.#context = context;
+  }
+
+  /** Returns the oldest webhook replica. */
+  async webhook(): Promise<Pod & { metadata: { name: string } }> {
+    const pods = await podsOf(this.#context.client, system);
+    return pods.find(({ metadata }) => metadata.name?.includes('-webhook-')) as Pod & { metadata: { name: string } };
+  }
+
+  async restarts(): Promise<number> {
+    const statuses = (await podsOf(this.#context.client, system)).flatMap(
+      ({ status }) => status?.containerStatuses ?? [],
+    );
+    return statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  }
+
+  /** Sends a signal to the process of a replica, and waits until its container starts again. */
+  async signal(signal: string): Promise<void> {
+    const before = await this.restarts();
+    const { status } = await this.webhook();
+    const id = status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? '';
+    const { sandbox } = this.#context.requireControlPlane();
+    await sandbox?.execute('ctr', '--namespace', 'k8s.io', 'tasks', 'kill', '--signal', signal, id);
+    await waitFor('the container to start again', async () => (await this.restarts()) > before, patience);
+  }
+
+  /** Evicts each pod as `kubectl drain` does: again and again while its budget forbids it. */
+  async drain(): Promise<void> {
+    const { client } = this.#context;
+    const kind = resourceKind('v1', 'Pod');
+    for (const { metadata } of await podsOf(client, system)) {
+      const { name: pod = '', namespace } = metadata;
+      const path = resourcePath(kind, { namespace, name: pod, subresource: 'eviction' });
+      const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } });
+      await waitFor(
+        `the eviction of ${pod}`,
+        async () => {
+          try {
+            await client.request('POST', path, { body });
+            return true;
+          } catch (error) {
+            if (error instanceof ApiError && error.code === 429) return false;
+            throw error;
+          }
+        },
+        patience,
+      );
+    }
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await waitFor(
+      'all pods of the operator to be ready',
+      async () => {
+        const pods = await podsOf(this.#context.client, system);
+        return (
+          pods.length === 4 &&
+          pods.every((pod) => readyColumn(pod) === '1/1' && pod.metadata.deletionTimestamp === undefined)
+        );
+      },
+      patience,
+    );
+  }
+}
