@@ -75,6 +75,12 @@ const keyOf = ({ name, ip, topologyKey }: JsonObject): unknown => name ?? ip ?? 
 describe('an element with the name of an element of the template', () => {
   const refused: [title: string, spec: JsonObject, path: string][] = [
     ['another image', withContainer({ name: 'hello', image: 'evil:1' }), 'containers[hello].image'],
+    [
+      'a pull policy beside image auto',
+      withContainer({ name: 'hello', image: 'auto', imagePullPolicy: 'Never' }),
+      'imagePullPolicy',
+    ],
+    ['another pull policy', withContainer({ name: 'hello', imagePullPolicy: 'Always' }), 'imagePullPolicy'],
     ['a command', withContainer({ name: 'hello', command: ['evil'] }), 'containers[hello].command'],
     ['a variable', withContainer({ name: 'hello', env: [evil] }), 'containers[hello].env'],
     ['a privilege', withContainer({ name: 'hello', securityContext: { privileged: true } }), 'securityContext'],
@@ -130,6 +136,8 @@ describe('an element with the name of an element of the template', () => {
     const accepted: JsonObject[] = [
       withContainer({ name: 'hello' }),
       withContainer({ name: 'hello', image: 'auto' }),
+      withServerDefaults({ spec: withContainer({ name: 'hello', image: 'auto', imagePullPolicy: 'Always' }) })
+        .spec as JsonObject,
       withContainer({ name: 'hello', env: [{ name: 'A', value: '1' }], imagePullPolicy: 'IfNotPresent' }),
       { initContainers: [{ name: 'prepare' }], imagePullSecrets: [{ name: 'pull' }] },
       { volumes: [{ name: 'config', configMap: { name: 'hello', defaultMode: 420 } }] },

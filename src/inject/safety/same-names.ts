@@ -65,7 +65,7 @@ export function checkSameNames({ sameName: { action, fields } }: AuthorGuard, in
   const given = attempt(() => namesIn(render(withItems(original, taken, renamed)).template)) ?? names;
   const own = new Set([...names].filter((name) => !taken.has(name) || given.has(name)));
   const reference = attempt(() => render(withItems(original, own, () => [])).finish());
-  const paths = reference === undefined ? [['spec']] : differences(result, reference, own, fields);
+  const paths = reference === undefined ? [['spec']] : differences(result, reference, own, fields, autoIn(original));
   if (reference !== undefined && paths.length === 0)
     return { pod: inOrderOf(result, reference), warnings: [], shared: own };
   const failure = sameName(paths, marks);
@@ -124,18 +124,32 @@ function renamed(item: JsonObject, key: string): JsonObject[] {
   return [{ ...item, [key]: `${String(item[key])}-zq7x4k` }];
 }
 
-/** Returns the paths at which the named elements of two pods differ. */
+/** Returns the names of containers that leave the image to the templates, as gateways do. */
+function autoIn({ spec }: Pod): ReadonlySet<unknown> {
+  const containers = containerLists.flatMap((list) => listOf(spec[list]));
+  return new Set(containers.filter(({ image }) => image === 'auto').map(({ name }) => name));
+}
+
+/**
+ * Returns the paths at which the named elements of two pods differ.
+ * @param auto the containers with image `auto`, which has no tag, so that the API server has set
+ *   their imagePullPolicy to Always before the admission
+ */
 function differences(
   result: Pod,
   reference: Pod,
   names: ReadonlySet<string>,
   allowed: ReadonlySet<string>,
+  auto: ReadonlySet<unknown>,
 ): FieldPath[] {
   const [is, should] = [elementsOf(result, names), elementsOf(reference, names)];
   return [...new Map([...is, ...should])].flatMap(([id, { path, isContainer }]): FieldPath[] => {
     const [item, other] = [is.get(id)?.item, should.get(id)?.item];
     if (item === undefined || other === undefined) return [path];
-    const differing = Object.keys({ ...item, ...other }).filter((field) => !jsonEqual(item[field], other[field]));
+    const isPulled = isContainer && auto.has(item.name) && item.imagePullPolicy === 'Always';
+    const differing = Object.keys({ ...item, ...other })
+      .filter((field) => !jsonEqual(item[field], other[field]))
+      .filter((field) => !(isPulled && field === 'imagePullPolicy'));
     return differing.filter((field) => !(isContainer && allowed.has(field))).map((field) => [...path, field]);
   });
 }
