@@ -107,7 +107,7 @@ function refuse(reason: string, line: number, cause?: unknown, column?: number):
 
 /** Returns where the JSON object at a position ends; undefined if there is none. */
 function endOfJson(text: string, from: number): number | undefined {
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
+  const token = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\]]/g;
   token.lastIndex = from + text.slice(from).search(/\S/);
   if (text[token.lastIndex] !== '{') return undefined;
   let depth = 0;
