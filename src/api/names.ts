@@ -101,6 +101,9 @@ export const managedBy = 'sidecar-injector';
 /** The annotation of an injected pod with the configuration that injected it, `<name>.<hash8>`. */
 export const injectedByAnnotation = ownName('config');
 
+/** The annotation with what the pod of a file had before `inject`: a JSON merge patch. */
+export const originalAnnotation = ownName('original');
+
 /** The annotation of a stored configuration with the mode that replaces `nativeSidecars: Auto`. */
 export const nativeSidecarsAnnotation = ownName('native-sidecars');
 

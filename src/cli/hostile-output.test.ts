@@ -175,9 +175,13 @@ describe('the output of all commands', () => {
   async function runFiles(text: string, bits: readonly boolean[]): Promise<[string[], Seen][]> {
     const infected = infecting(text, bits);
     const name = text.replaceAll(/[/\0]/g, '~').toWellFormed();
-    const comment = `# ${text.replaceAll(/\s/g, '')}\n`;
+    const comment = `# ${text.replaceAll(/[\s\p{Cc}\ufffe\uffff]/gu, '').toWellFormed()}\n`;
+    // YAML accepts control characters only as escapes.
+    const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const jsonOf = (content: object): string =>
+      JSON.stringify(infected(content)).replaceAll(/[\p{Cc}\ufffe\uffff]/gu, escape);
     const file = (prefix: string, content: object): string =>
-      write(`${prefix}${name}`, `${comment}${JSON.stringify(infected(content))}\n`);
+      write(`${prefix}${name}`, `${comment}${jsonOf(content)}\n`);
     const pod = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } };
     const metadata = { name: 'web', namespace: 'shop', annotations: { note: 'x' } };
     const injection = { templates: { sidecar: 'metadata:\n  labels: {{ .none.x }}' }, values: { a: 'b' } };

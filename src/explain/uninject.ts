@@ -1,4 +1,4 @@
-import { injectedByAnnotation } from '../api/names.ts';
+import { injectedByAnnotation, originalAnnotation } from '../api/names.ts';
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
 import { familyOf } from '../inject/configuration/family.ts';
 import { inject } from '../inject/inject.ts';
@@ -108,7 +108,7 @@ function withoutInjection(pod: JsonObject, key: string, text: string, lost: Lost
   const withoutContainer = defaultContainers.filter(
     (name) => annotations[name] !== undefined && !kept.has(annotations[name]),
   );
-  const others = without(annotations, key, overridesKey, injectedByAnnotation, ...withoutContainer);
+  const others = without(annotations, key, overridesKey, injectedByAnnotation, originalAnnotation, ...withoutContainer);
   const hasProxy = by?.injector.family.proxy ?? true;
   const restored = hasProxy ? withPrometheus(others, proxy, lost) : others;
   const metadata = { ...objectAt(pod, ['metadata']), annotations: restored };
@@ -391,12 +391,13 @@ function isDefaulted(pod: JsonObject): boolean {
   return objectAt(pod, ['spec']).schedulerName !== undefined;
 }
 
-/** Omits empty maps and lists that the stored pod would not have without its injection. */
+/** Omits maps and lists that are empty only without the injection. */
 function tidy(pod: JsonObject, stored: JsonObject): JsonObject {
   const isEmpty = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  const had = objectAt(stored, ['spec']);
   const entries = Object.entries(objectAt(pod, ['spec'])).filter(
-    ([name, value]) => name === 'containers' || !isEmpty(value),
+    ([name, value]) => name === 'containers' || !isEmpty(value) || isEmpty(had[name]),
   );
   // The API server's default.
   const defaults = isDefaulted(stored) ? { securityContext: {} } : {};

@@ -19,8 +19,14 @@ export type FileInjectionResult =
 /**
  * Injects every workload in a YAML file, including workloads in Lists. Other objects and unchanged
  * parts keep their text. `injector.semantics` selects the behavior of the webhook or the command.
+ * @param finish changes an injected object further, for example to record what it was before
  */
-export function kubeInject(injector: Injector, text: string, context: FileContext = {}): FileInjectionResult {
+export function kubeInject(
+  injector: Injector,
+  text: string,
+  context: FileContext = {},
+  finish = (_before: JsonObject, after: JsonObject): JsonObject => after,
+): FileInjectionResult {
   return editFile(text, (object) => {
     const result = injectObject(injector, object, context);
     if (result.outcome === 'failed') {
@@ -30,7 +36,7 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
     }
     if (result.outcome === 'injected') {
       const warnings = result.warnings.map((warning) => `${describeObject(object)}: ${warning}`);
-      return { object: result.object, warnings };
+      return { object: result.object === object ? object : finish(object, result.object), warnings };
     }
     const skipped = `===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`;
     return { object, warnings: [skipped] };

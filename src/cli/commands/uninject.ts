@@ -1,13 +1,9 @@
 import { Command } from 'commander';
-import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import { uninjectPod, type Uninjected } from '../../explain/uninject.ts';
+import { uninjectObject, type UninjectedObject } from '../../explain/uninject-object.ts';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
 import { type Injector, loadInjector } from '../../inject/injector.ts';
 import { editFile } from '../../inject/kube-inject.ts';
-import { describeObject, podOf, workloadOfObject } from '../../inject/objects/inject-object.ts';
-import { objectAt } from '../../inject/objects/workload-kinds.ts';
-import type { JsonObject } from '../../inject/patch/json-value.ts';
-import { without } from '../../inject/pod/without.ts';
+import { describeObject } from '../../inject/objects/inject-object.ts';
 import { addFileOptions, editFiles, type FileOptions } from '../injection/edit-files.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import {
@@ -52,27 +48,16 @@ export function uninjectText(
   context: Pick<InjectionRequest, 'namespace' | 'nodes'>,
 ) {
   return editFile(text, (object) => {
-    const found = podOf(object, isMarkedOnJob(object));
-    if (found === undefined) return { object, warnings: [] };
-    const { pod, withPod } = found;
-    const workload = object.kind === 'Pod' ? undefined : workloadOfObject(object);
     const isCommand = injector?.semantics === 'KubeInject';
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
-    const result = uninjectPod(pod, by, workload);
-    const isBare = Object.keys(objectAt(result.pod, ['metadata'])).length === 0;
-    const after = result.isInjected && isBare ? without(result.pod, 'metadata') : result.pod;
-    return { object: result.isInjected ? withPod(after) : object, warnings: remarksOn(describeObject(object), result) };
+    const result = uninjectObject(object, by);
+    if (result === undefined) return { object, warnings: [] };
+    return { object: result.object, warnings: remarksOn(describeObject(object), result) };
   });
 }
 
-/** Reports whether Istio's command has marked the job template of a CronJob, and not its pods. */
-function isMarkedOnJob(object: JsonObject): boolean {
-  const annotations = objectAt(object, ['spec', 'jobTemplate', 'metadata', 'annotations']);
-  return object.kind === 'CronJob' && Object.hasOwn(annotations, istioKeys.status);
-}
-
 /** Says what is not known of a pod before its injection, one line each. */
-function remarksOn(object: string, { isInjected, lost }: Uninjected): string[] {
+function remarksOn(object: string, { isInjected, lost }: UninjectedObject): string[] {
   if (!isInjected) return [`${object}: is not injected`];
   return lost.map(({ field, reason }) => `${object}: ${field}: the original is not known: ${reason}`);
 }

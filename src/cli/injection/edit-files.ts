@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { recordOriginal } from '../../explain/uninject-object.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { type FileInjectionResult, kubeInject } from '../../inject/kube-inject.ts';
 import type { FileContext } from '../../inject/objects/inject-object.ts';
@@ -50,6 +51,9 @@ export function injectFiles(
 ): Promise<void> {
   return editFiles(terminal, options, (text, file) => {
     if (text.trim() === '') terminal.error(`warning: ${file}: is empty, so nothing was injected`);
-    return kubeInject(injector, text, context);
+    if (injector.semantics === 'KubeInject') return kubeInject(injector, text, context);
+    const { namespace = 'default', nodes = [] } = context;
+    const by = { injector, request: { namespace, nodes } };
+    return kubeInject(injector, text, context, (before, after) => recordOriginal(before, after, by));
   });
 }

@@ -39,6 +39,11 @@ describe('documentsOfFile', () => {
     ],
     ['an anchor that contains itself', '---\n# a\na: &a [*a]\n', /^line 2: an anchor contains itself$/],
     ['an unknown alias', 'a: *b\n', /^line 1, column 6: unidentified alias "b"$/],
+    [
+      'a control character in a comment',
+      'a: 1\n# \x1b[2J\n',
+      /^line 2, column 3: control characters .* U\+001B; write/,
+    ],
     ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 1: .*JSON/],
   ];
   for (const [title, text, message] of wrong) {

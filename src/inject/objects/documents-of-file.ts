@@ -88,7 +88,17 @@ function yamlDocument(whole: string, start: number, line: number): FileDocument 
   return { start, text, line, read: () => readYaml(text, line) };
 }
 
+/** The characters that Go's YAML reader refuses, also in comments. */
+const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
 function readYaml(text: string, line: number): unknown {
+  const refused = control.exec(text);
+  if (refused !== null) {
+    const code = refused[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
+    const place = positionAt(text, refused.index);
+    const reason = `control characters are not allowed: U+${code}; write an escape in double quotes instead`;
+    return refuse(reason, line - 1 + place.line, undefined, place.column);
+  }
   try {
     return parseYaml(text);
   } catch (error) {

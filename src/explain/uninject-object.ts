@@ -1,0 +1,97 @@
+import { originalAnnotation } from '../api/names.ts';
+import { istioKeys } from '../api/injector-config/webhook-keys.ts';
+import { podOf, workloadOfObject } from '../inject/objects/inject-object.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import { jsonEqual } from '../inject/patch/json-equal.ts';
+import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
+import { without } from '../inject/pod/without.ts';
+import { type InjectedBy, type Uninjected, uninjectPod } from './uninject.ts';
+
+/** An object of a file without its injection. */
+export interface UninjectedObject extends Pick<Uninjected, 'isInjected' | 'lost'> {
+  readonly object: JsonObject;
+}
+
+/**
+ * Removes an injection from a workload or Pod of a file. If `inject` has recorded what the pod had
+ * before, the result has it. Returns `undefined` for other objects.
+ * @param by the injector; without it, the values of Istio's templates show what they added
+ */
+export function uninjectObject(object: JsonObject, by?: InjectedBy): UninjectedObject | undefined {
+  const found = podOf(object, isMarkedOnJob(object));
+  if (found === undefined) return undefined;
+  const { pod, withPod } = found;
+  const result = uninjectPod(pod, by, object.kind === 'Pod' ? undefined : workloadOfObject(object));
+  const { isInjected, lost } = result;
+  if (!isInjected) return { object, isInjected, lost };
+  const record = recordIn(pod);
+  const restored = record === undefined ? result.pod : (patched(result.pod, record) as JsonObject);
+  const isBare = Object.keys(objectAt(restored, ['metadata'])).length === 0;
+  const after = withPod(isBare ? without(restored, 'metadata') : restored);
+  return { object: after, isInjected, lost: record === undefined ? lost : [] };
+}
+
+/**
+ * Adds to an injected object of a file, as an annotation of its pod, what its pod had before and
+ * {@link uninjectObject} would not find out: with the injector or without it.
+ */
+export function recordOriginal(before: JsonObject, after: JsonObject, by: InjectedBy): JsonObject {
+  const [original, injected] = [podOf(before, false), podOf(after, false)];
+  if (original === undefined || injected === undefined || uninjectObject(before, by)?.isInjected !== false)
+    return after;
+  let record: JsonObject = {};
+  for (const each of [by, undefined]) {
+    const inferred = podOf(uninjectObject(after, each)?.object ?? after, false);
+    record = patched(record, differences(inferred?.pod ?? {}, original.pod), true) as JsonObject;
+  }
+  if (Object.keys(record).length === 0) return after;
+  const { metadata, spec } = injected.pod;
+  const annotations = {
+    ...objectAt(injected.pod, ['metadata', 'annotations']),
+    [originalAnnotation]: JSON.stringify(record),
+  };
+  return injected.withPod({ metadata: { ...(metadata as JsonObject), annotations }, spec });
+}
+
+function recordIn(pod: JsonObject): JsonObject | undefined {
+  const { [originalAnnotation]: text } = objectAt(pod, ['metadata', 'annotations']);
+  try {
+    const record: unknown = JSON.parse(String(text));
+    return isJsonObject(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reports whether Istio's command has marked the job template of a CronJob, and not its pods. */
+function isMarkedOnJob(object: JsonObject): boolean {
+  const annotations = objectAt(object, ['spec', 'jobTemplate', 'metadata', 'annotations']);
+  return object.kind === 'CronJob' && Object.hasOwn(annotations, istioKeys.status);
+}
+
+/** Returns the JSON merge patch (RFC 7386) from one object to another. */
+function differences(from: JsonObject, to: JsonObject): JsonObject {
+  const patch: JsonObject = {};
+  for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
+    const [is, should] = [from, to].map((each) => (Object.hasOwn(each, name) ? each[name] : undefined));
+    if (jsonEqual(is, should)) continue;
+    const value = isJsonObject(is) && isJsonObject(should) ? differences(is, should) : should;
+    setMember(patch, name, value === undefined ? null : value);
+  }
+  return patch;
+}
+
+/**
+ * Applies a JSON merge patch (RFC 7386).
+ * @param joins whether the target is a patch, too, whose nulls stay
+ */
+function patched(target: unknown, patch: unknown, joins = false): unknown {
+  if (!isJsonObject(patch)) return patch;
+  const result: JsonObject = {};
+  const base = isJsonObject(target) ? target : {};
+  for (const [name, value] of Object.entries(base)) if (!Object.hasOwn(patch, name)) setMember(result, name, value);
+  for (const [name, value] of Object.entries(patch))
+    if (joins || value !== null)
+      setMember(result, name, patched(Object.hasOwn(base, name) ? base[name] : undefined, value, joins));
+  return result;
+}
