@@ -1,7 +1,7 @@
 import { originalAnnotation } from '../api/names.ts';
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
 import { podOf, workloadOfObject } from '../inject/objects/inject-object.ts';
-import { objectAt } from '../inject/objects/workload-kinds.ts';
+import { objectAt, type PodTemplates } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
 import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
 import { without } from '../inject/pod/without.ts';
@@ -17,8 +17,12 @@ export interface UninjectedObject extends Pick<Uninjected, 'isInjected' | 'lost'
  * before, the result has it. Returns `undefined` for other objects.
  * @param by the injector; without it, the values of Istio's templates show what they added
  */
-export function uninjectObject(object: JsonObject, by?: InjectedBy): UninjectedObject | undefined {
-  const found = podOf(object, isMarkedOnJob(object));
+export function uninjectObject(
+  object: JsonObject,
+  by?: InjectedBy,
+  podTemplates?: PodTemplates,
+): UninjectedObject | undefined {
+  const found = podOf(object, isMarkedOnJob(object), podTemplates);
   if (found === undefined) return undefined;
   const { pod, withPod } = found;
   const result = uninjectPod(pod, by, object.kind === 'Pod' ? undefined : workloadOfObject(object));
@@ -35,13 +39,22 @@ export function uninjectObject(object: JsonObject, by?: InjectedBy): UninjectedO
  * Adds to an injected object of a file, as an annotation of its pod, what its pod had before and
  * {@link uninjectObject} would not find out: with the injector or without it.
  */
-export function recordOriginal(before: JsonObject, after: JsonObject, by: InjectedBy): JsonObject {
-  const [original, injected] = [podOf(before, false), podOf(after, false)];
-  if (original === undefined || injected === undefined || uninjectObject(before, by)?.isInjected !== false)
+export function recordOriginal(
+  before: JsonObject,
+  after: JsonObject,
+  by: InjectedBy,
+  podTemplates?: PodTemplates,
+): JsonObject {
+  const [original, injected] = [podOf(before, false, podTemplates), podOf(after, false, podTemplates)];
+  if (
+    original === undefined ||
+    injected === undefined ||
+    uninjectObject(before, by, podTemplates)?.isInjected !== false
+  )
     return after;
   let record: JsonObject = {};
   for (const each of [by, undefined]) {
-    const inferred = podOf(uninjectObject(after, each)?.object ?? after, false);
+    const inferred = podOf(uninjectObject(after, each, podTemplates)?.object ?? after, false, podTemplates);
     record = patched(record, differences(inferred?.pod ?? {}, original.pod), true) as JsonObject;
   }
   if (Object.keys(record).length === 0) return after;

@@ -46,7 +46,7 @@ describe('kubeInject', () => {
     const rows: [text: string, warning: RegExp][] = [
       [
         `apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: x}\nspec: {${template}}\n`,
-        /^Service "x": has containers, but its kind is not known; nothing was injected$/,
+        /^Service "x": has containers, but its kind is not known \(--pod-template adds kinds\); nothing was injected$/,
       ],
       [
         'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n$patch: delete\n',

@@ -58,6 +58,34 @@ describe('injector uninject', () => {
     assert.equal((await runCommand(['uninject', '-f', injected, '--config', example])).out, text);
   });
 
+  it('returns objects of further kinds, with --pod-template', async () => {
+    const text = `apiVersion: keda.sh/v1alpha1
+kind: ScaledJob
+metadata: {name: job}
+spec:
+  jobTargetRef:
+    template:
+      spec:
+        tolerations: []
+        containers:
+        - {name: a, image: a} # the job
+`;
+    const file = write('job.yaml', text);
+    const injected = path('injected.yaml');
+    const known = (kind: string): string[] => ['--pod-template', `${kind}=spec.jobTargetRef.template`];
+    for (const kind of ['ScaledJob', 'keda.sh/ScaledJob']) {
+      sees(await runCommand(['inject', '-f', file, '--config', example, '-o', injected, ...known(kind)]), 0, {});
+      assert.match(readFileSync(injected, 'utf8'), /busybox/);
+      const { out } = await runCommand(['uninject', '-f', injected, ...known(kind)]);
+      assert.equal(out, text);
+    }
+    sees(await runCommand(['inject', '-f', file, '--config', example, ...known('other.io/ScaledJob')]), 0, {
+      errors: /ScaledJob "job": has containers, but its kind is not known \(--pod-template adds kinds\)/,
+    });
+    for (const wrong of [['ScaledJob'], ['=a'], ['A=a..b'], ['A=a', '--pod-template', 'A=b']])
+      sees(await runCommand(['uninject', '-f', file, '--pod-template', ...wrong]), 2, { errors: /--pod-template/ });
+  });
+
   it('names the fields whose original is not known', async () => {
     const status =
       '{"initContainers":null,"containers":["istio-proxy"],"volumes":null,"imagePullSecrets":null,"revision":"x"}';

@@ -4,6 +4,7 @@ import type { InjectionRequest } from '../../inject/injection-request.ts';
 import { type Injector, loadInjector } from '../../inject/injector.ts';
 import { editFile } from '../../inject/kube-inject.ts';
 import { describeObject } from '../../inject/objects/inject-object.ts';
+import type { PodTemplates } from '../../inject/objects/workload-kinds.ts';
 import { addFileOptions, editFiles, type FileOptions } from '../injection/edit-files.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import {
@@ -37,7 +38,7 @@ export function uninjectCommand(terminal: Terminal): Command {
       const files = name === undefined ? undefined : await namedConfiguration(terminal, options);
       const injector = files && inFile(name ?? '', () => loadInjector(files, { semantics }));
       const context = { namespace, nodes: kubeletVersion };
-      await editFiles(terminal, options, (text) => uninjectText(text, injector, context));
+      await editFiles(terminal, options, (text) => uninjectText(text, injector, context, options.podTemplate));
     });
 }
 
@@ -46,11 +47,12 @@ export function uninjectText(
   text: string,
   injector: Injector | undefined,
   context: Pick<InjectionRequest, 'namespace' | 'nodes'>,
+  podTemplates?: PodTemplates,
 ) {
   return editFile(text, (object) => {
     const isCommand = injector?.semantics === 'KubeInject';
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
-    const result = uninjectObject(object, by);
+    const result = uninjectObject(object, by, podTemplates);
     if (result === undefined) return { object, warnings: [] };
     return { object: result.object, warnings: remarksOn(describeObject(object), result) };
   });

@@ -5,12 +5,13 @@ import type { Injector } from '../injector.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import { refusalOf } from '../validity/find-invalid-fields.ts';
-import { hasContainers, objectAt, podTemplatePaths, withObjectAt } from './workload-kinds.ts';
+import { hasContainers, objectAt, podTemplatePaths, type PodTemplates, withObjectAt } from './workload-kinds.ts';
 
 /** The environment in which a file's objects would be created. All fields are optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
   /** The namespace of objects that do not specify a namespace. */
   readonly namespace?: string;
+  readonly podTemplates?: PodTemplates | undefined;
 };
 
 /** The result for one object. An object that is not a workload stays as it is. */
@@ -28,8 +29,8 @@ export interface ObjectPod {
  * Returns the pod of a workload, or of a Pod; `undefined` for other objects.
  * @param commandLine whether to use the metadata of a CronJob's job template, as Istio does
  */
-export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | undefined {
-  const paths = podTemplatePaths(object);
+export function podOf(object: JsonObject, commandLine: boolean, further?: PodTemplates): ObjectPod | undefined {
+  const paths = podTemplatePaths(object, further);
   if (paths === undefined) return undefined;
   const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
   return {
@@ -41,14 +42,16 @@ export function podOf(object: JsonObject, commandLine: boolean): ObjectPod | und
 /** Injects the pods of one workload. */
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
   const commandLine = injector.semantics === 'KubeInject';
-  const found = podOf(object, commandLine);
+  const { namespace, podTemplates, ...surroundings } = context;
+  const found = podOf(object, commandLine, podTemplates);
   const isBare = !commandLine && found !== undefined && Object.keys(found.pod.spec ?? {}).length === 0;
   if (found === undefined || isBare) {
-    const problem = isBare ? 'has no pod template, as in a patch' : 'has containers, but its kind is not known';
+    const problem = isBare
+      ? 'has no pod template, as in a patch'
+      : 'has containers, but its kind is not known (--pod-template adds kinds)';
     const warnings = isBare || hasContainers(object) ? [`${problem}; nothing was injected`] : [];
     return { outcome: 'injected', object, warnings };
   }
-  const { namespace, ...surroundings } = context;
   const request: InjectionRequest = {
     ...surroundings,
     pod: found.pod,

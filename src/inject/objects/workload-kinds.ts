@@ -21,12 +21,17 @@ const kinds: ReadonlyMap<string, PodTemplatePaths> = new Map([
   ...templateKinds.split(/\s+/).map((kind): [string, PodTemplatePaths] => [kind, inTemplate]),
 ]);
 
+/** The paths of the pod templates of further kinds, by `Kind` or `group/Kind`. */
+export type PodTemplates = ReadonlyMap<string, readonly string[]>;
+
 /** Returns the paths of a workload's pod template; `undefined` for other objects. */
-export function podTemplatePaths(object: JsonObject): PodTemplatePaths | undefined {
+export function podTemplatePaths(object: JsonObject, further?: PodTemplates): PodTemplatePaths | undefined {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
   const slash = apiVersion.indexOf('/');
-  return kinds.get(`${slash < 0 ? '' : apiVersion.slice(0, slash)}/${kind}`);
+  const name = `${slash < 0 ? '' : apiVersion.slice(0, slash)}/${kind}`;
+  const path = further?.get(name) ?? further?.get(kind);
+  return path === undefined ? kinds.get(name) : { metadata: [...path, 'metadata'], spec: [...path, 'spec'] };
 }
 
 /** Returns the items of a List, or of a list of one kind; `undefined` for other objects. */
