@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { cached } from '../../../packaging/base.ts';
 import { archiveName, releaseFolder, writeImageArchive } from '../../../packaging/image.ts';
@@ -37,7 +37,8 @@ export async function nodeImages(report: (line: string) => void): Promise<string
 
 /** Returns the archive of the operator's image, as `make release` builds it. */
 async function packOperator(report: (line: string) => void): Promise<string> {
-  const released = await releaseFolder();
+  // Programs of the node have another working directory.
+  const released = resolve(await releaseFolder());
   const name = archiveName(architecture);
   if (existsSync(join(released, 'SHA256SUMS'))) return join(released, name);
   const folder = await cached(`image-${basename(released)}`, 3, async (building) => {
