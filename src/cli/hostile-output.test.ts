@@ -164,10 +164,10 @@ describe('the output of all commands', () => {
   });
 
   it('is harmless for errors of the YAML parser, which repeat names', () => {
-    const file = write('key.yaml', 'a: *\u202E\u009B2J\n');
+    const file = write('key.yaml', 'a: *\u202E2J\n');
     const argv = [...process.execArgv, 'src/cli/main.ts', 'check', '-f', file];
     const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
-    assert.match(stderr, /unidentified alias "\\u\{202e\}\\u\{9b\}2J/);
+    assert.match(stderr, /unidentified alias "\\u\{202e\}2J/);
     assert.deepEqual(stderr.replaceAll('\n', '').match(unprintable), null);
   });
 

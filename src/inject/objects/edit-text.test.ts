@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { jsonEqual } from '../patch/json-equal.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
 import { editedText } from './edit-text.ts';
 import { FileError } from './documents-of-file.ts';
 import { entryLines, flowValue } from './write-value.ts';
@@ -73,6 +75,47 @@ describe('editedText', () => {
       const more = { ...value, added: { x: ['y'] } };
       assert.equal(editedText(editedText(text, value, more).text, more, value).text, text);
     }
+  });
+
+  it('changes, adds or removes each value of a text, or refuses', () => {
+    const texts = [
+      'a:\n- b: 1\n  c: {d: [1, 2], e: }\n- f # f\n# end\ng: |+\n  text\n\nh: >-\n  folded\n  text\n',
+      '{a: {b: 1, c: [x, {d: e}]}, "f": [], g: {}}',
+      'a: &a\n  b: 1\n  c: &c [1]\nd: *a\ne:\n  <<: *a\n  f: *c\ng: [*c, 2]\n',
+      'a: !!str 1\nb: !!map\n  c: &x 1\n? d\n: e\nf:\n- - 1\n  - 2\n-\n  g: h\n',
+      '\ufeffa: 1\r\nb:\r\n  - c: "d\r\n    e"\r\n  - \'f\'\r\n',
+      '- a\n- b: c\n  d: e\n- [f]',
+    ];
+    /** Returns a value with one change at each place. */
+    const changes = (value: unknown): unknown[] => {
+      const whole = [{ x: 1 }, ['y', { z: null }], 'a\nb\n', {}, []];
+      if (Array.isArray(value)) {
+        const items = value as unknown[];
+        const inner = items.flatMap((item, at) => changes(item).map((each) => items.with(at, each)));
+        return [...whole, ...inner, ...items.map((_, at) => items.toSpliced(at, 1)), [0, ...items], [...items, 0]];
+      }
+      if (typeof value !== 'object' || value === null) return whole;
+      const entries = Object.entries(value);
+      const inner = entries.flatMap(([key, item]) => changes(item).map((each) => ({ ...value, [key]: each })));
+      const without = entries.map((_, at) => Object.fromEntries(entries.toSpliced(at, 1)));
+      return [...whole, ...inner, ...without, { ...value, added: { x: [1] } }];
+    };
+    let edited = 0;
+    let refused = 0;
+    for (const text of texts) {
+      const value = parseYaml(text);
+      for (const after of changes(value)) {
+        try {
+          // editFile refuses an edit whose text has another value.
+          if (jsonEqual(parseYaml(editedText(text, value, after).text), after)) edited += 1;
+          else refused += 1;
+        } catch (error) {
+          if (!(error instanceof FileError || error instanceof YamlError)) throw error;
+          refused += 1;
+        }
+      }
+    }
+    assert.ok(edited > 300 && refused < edited / 10, `${edited} edited, ${refused} refused`);
   });
 
   it('names the line that it cannot edit', () => {
