@@ -74,7 +74,8 @@ export const realFaults: Scenario = {
         await plane.restart('kube-apiserver');
       });
       const frozen = Date.now();
-      await during('a replica is frozen', () => operator.signal('SIGSTOP'), 1);
+      // Each connection that the API server opens to it hangs, until readiness fails after 7 s.
+      await during('a replica is frozen', () => operator.signal('SIGSTOP'), 5);
       const seconds = (Date.now() - frozen) / 1000;
       await context.checkNow(
         `the frozen replica is replaced within 30 s (${seconds.toFixed(1)} s)`,
