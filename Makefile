@@ -1,5 +1,5 @@
 # `make help` lists the targets for users. scripts/ and e2e/ contain everything else.
-NODE := node --import ./scripts/typescript/register.js
+RUN := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate screenshots record verify format image release conformance clean
@@ -15,76 +15,76 @@ node_modules/.package-lock.json: package.json package-lock.json
 install: node_modules/.package-lock.json
 
 dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) src/cli/diff/page.html package.json
-	@$(NODE) scripts/build.ts
+	@$(RUN) scripts/build.ts
 
 build: dist/injector.cjs ## build dist/injector.cjs, the complete program in one file
 
-demo: build ## start a cluster and the operator, and inject a pod (KEEP=1 keeps the cluster)
-	@$(NODE) e2e/demo.ts
+demo: build ## start a cluster and the operator, and inject a pod (KEEP=1 keeps the cluster; NODE=real|fake)
+	@$(RUN) e2e/demo.ts
 
 demo-quick: build ## show a pod before and after injection, with this machine's etcd and kube-apiserver (seconds)
-	@$(NODE) e2e/demo-quick.ts
+	@$(RUN) e2e/demo-quick.ts
 
 test: install ## run types, lint, layers, unit and golden tests, and core scenarios on a real API server
-	@$(NODE) scripts/test.ts
+	@$(RUN) scripts/test.ts
 
 test-all: install ## run all tests: make test, all scenarios, and short versions of the gates (30 minutes)
-	@$(NODE) scripts/test.ts --all
+	@$(RUN) scripts/test.ts --all
 
 test-rest: install
-	@$(NODE) scripts/test.ts --rest
+	@$(RUN) scripts/test.ts --rest
 
 check: install ## run the checks that need no cluster
-	@$(NODE) scripts/test.ts --without-cluster
+	@$(RUN) scripts/test.ts --without-cluster
 
 unit: install ## run the unit tests with coverage
 	@npx c8 mocha --parallel --jobs 4
 
 e2e: build ## run the scenarios on the embedded control plane (SCENARIO=name for one)
-	@$(NODE) e2e/run.ts $(SCENARIO)
+	@$(RUN) e2e/run.ts $(SCENARIO)
 
 e2e-list: install ## list the scenarios
-	@$(NODE) e2e/run.ts --list
+	@$(RUN) e2e/run.ts --list
 
 up: build ## start the embedded control plane, and keep it running
-	@$(NODE) e2e/up.ts
+	@$(RUN) e2e/up.ts
 
 down: install ## stop the embedded control plane
-	@$(NODE) e2e/down.ts
+	@$(RUN) e2e/down.ts
 
 kubeconfig: install ## print the path of the kubeconfig of the embedded control plane
-	@$(NODE) e2e/kubeconfig.ts
+	@$(RUN) e2e/kubeconfig.ts
 
 gates: build ## run the long gates, and write docs/measurements (GATE=name for one, GATE=--list to list)
-	@$(NODE) scripts/gates.ts $(GATE)
+	@$(RUN) scripts/gates.ts $(GATE)
 
 bench: build ## measure speed and memory, as ratios within one run
-	@$(NODE) bench/main.ts
+	@$(RUN) bench/main.ts
 
 generate: install ## write crds/ and the other generated files
-	@$(NODE) scripts/generate.ts
+	@$(RUN) scripts/generate.ts
 
 screenshots: install ## write the screenshots of docs/images/ (needs Debian's chromium)
-	@$(NODE) scripts/html-report/check.ts --screenshots
+	@$(RUN) scripts/html-report/check.ts --screenshots
 
 record: install ## run the Go programs again whose results the tests replay (minutes)
 	@cd scripts/go-types && go run . ../../src/inject
 	@cd scripts/merge-recorder && go run . ../../src/inject
 
 verify: install ## fail if a generated file differs from its source
-	@$(NODE) scripts/generate.ts --check
+	@$(RUN) scripts/generate.ts --check
 
 format: install ## format all files with prettier
 	@npx prettier --write --log-level warn .
 
 image: build ## build the image with docker, podman or buildah (BASE=node:26-slim; TAG, PLATFORM, CONTAINER_TOOL)
-	@$(NODE) packaging/make-image.ts
+	@$(RUN) packaging/make-image.ts
 
 release: install ## write all files of a release to release/; two runs of one commit write the same bytes
-	@$(NODE) packaging/release.ts
+	@$(RUN) packaging/release.ts
 
 conformance: install ## compare with Istio's recorded behaviour (GOLDEN=folder)
-	@$(NODE) scripts/conformance.ts $(GOLDEN)
+	@$(RUN) scripts/conformance.ts $(GOLDEN)
 
 clean: ## remove all build results
 	rm -rf dist coverage .build release
