@@ -50,16 +50,16 @@ export class SourcePlaces {
     return this.#at(locate(this.#root, path).start);
   }
 
-  /** Returns the keys that occur twice in a map, of which Go reads the last. */
+  /** Returns the first 100 keys that occur twice in a map, of which Go reads the last. */
   repeatedKeys(): { readonly key: string; readonly position: Position }[] {
-    const visit = ({ kind, entries }: SpanNode): { key: string; position: Position }[] => {
+    const visit = ({ kind, entries }: SpanNode): { key: string; start: number }[] => {
       const seen = new Set<string>();
-      return entries.flatMap(({ key, start, value }) => {
-        const isRepeated = kind === 'map' && seen.size === seen.add(key).size;
-        return isRepeated ? [{ key, position: this.#at(start) }] : visit(value);
-      });
+      return entries.flatMap(({ key, start, value }) =>
+        kind === 'map' && seen.size === seen.add(key).size ? [{ key, start }] : visit(value),
+      );
     };
-    return visit(this.#root);
+    const first = visit(this.#root).slice(0, 100);
+    return first.map(({ key, start }) => ({ key, position: this.#at(start) }));
   }
 
   /** Returns a function that maps positions in the text of a field to the file. */
