@@ -14,8 +14,8 @@ import { proxyContainer } from '../inject/pod/proxy-container.ts';
 import { readPod } from '../inject/pod/read-pod.ts';
 import type { Workload } from '../inject/pod/workload.ts';
 import { without } from '../inject/pod/without.ts';
-import { workloadOfPod } from '../routing/workload-key.ts';
 import { listOf, withVolumeDefaults } from '../inject/kubernetes/admission-pod.ts';
+import { istioFields } from './istio-fields.ts';
 import { changedPaths } from './pod-changes.ts';
 import { type LostField, restoreHandlers } from './restore-handlers.ts';
 
@@ -54,7 +54,7 @@ export function uninjectPod(pod: JsonObject, by?: InjectedBy, workload?: Workloa
   if (result === pod) return { pod, isInjected: false, lost, overwritten: [] };
   const bare =
     by === undefined
-      ? withoutIstioFields(result, variableOf(proxyOf(pod), 'ISTIO_META_NETWORK'), workload)
+      ? subtract(result, istioFields(result, variableOf(proxyOf(pod), 'ISTIO_META_NETWORK'), workload))
       : withoutTemplates(pod, result, by, workload, derived);
   const own = tidy(bare, pod);
   const tidied = by?.injector.settings.podResources === 'Add' ? addPodResources(own, own, pod, -1) : own;
@@ -150,10 +150,6 @@ function jsonOf(text: unknown): JsonObject {
   }
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function variableOf(container: JsonObject | undefined, variable: string): unknown {
   return listOf(container?.env).find(({ name }) => name === variable)?.value;
 }
@@ -171,56 +167,6 @@ function withPrometheus(annotations: JsonObject, proxy: JsonObject | undefined, 
   const restored = ['scrape', 'path', 'port'].filter((name) => typeof moved[name] === 'string' && moved[name] !== '');
   return { ...others, ...Object.fromEntries(restored.map((name) => [`prometheus.io/${name}`, moved[name]])) };
 }
-
-/** Removes what Istio's templates write into the pod itself, if it has Istio's values. */
-function withoutIstioFields(pod: JsonObject, network: unknown, workload?: Workload): JsonObject {
-  const { namespace } = objectAt(pod, ['metadata']);
-  const [own, annotations] = [objectAt(pod, ['metadata', 'labels']), objectAt(pod, ['metadata', 'annotations'])];
-  const maker = (workload ?? workloadOfPod(pod, textOf(namespace))).name;
-  const name = textOf(own['app.kubernetes.io/name'] ?? own.app ?? maker).slice(0, 63);
-  const first = listOf(objectAt(pod, ['spec']).containers).find((each) => !isProxy(each))?.name;
-  const templates = annotations['inject.istio.io/templates'];
-  const isGateway = typeof templates === 'string' && templates.includes('gateway');
-  const isGrpc = typeof templates === 'string' && templates.includes('grpc');
-  return subtract(pod, {
-    metadata: {
-      labels: {
-        'security.istio.io/tlsMode': 'istio',
-        'networking.istio.io/tunnel': 'http',
-        'service.istio.io/canonical-name': trimCutset(name, '-_.'),
-        'service.istio.io/canonical-revision': own['app.kubernetes.io/version'] ?? own.version ?? 'latest',
-        'topology.istio.io/network': network,
-      },
-      annotations: {
-        'istio.io/rev': annotations['istio.io/rev'],
-        'kubectl.kubernetes.io/default-container': first,
-        'kubectl.kubernetes.io/default-logs-container': first,
-        ...cniAnnotations,
-        ...(isGrpc && { 'sidecar.istio.io/rewriteAppHTTPProbers': 'false' }),
-      },
-    },
-    spec: isGateway ? { securityContext: { sysctls: [{ name: unprivilegedPorts, value: '0' }] } } : {},
-  });
-}
-
-/** Removes these characters from both ends, as Go's strings.Trim does. */
-function trimCutset(text: string, characters: string): string {
-  let [start, end] = [0, text.length];
-  while (start < end && characters.includes(text.charAt(start))) start += 1;
-  while (end > start && characters.includes(text.charAt(end - 1))) end -= 1;
-  return text.slice(start, end);
-}
-
-const unprivilegedPorts = 'net.ipv4.ip_unprivileged_port_start';
-
-/** The annotations with which Istio's template configures its CNI plugin by default. */
-const cniAnnotations = {
-  'k8s.v1.cni.cncf.io/networks': 'default/istio-cni',
-  'sidecar.istio.io/interceptionMode': 'REDIRECT',
-  'traffic.sidecar.istio.io/excludeInboundPorts': '15020',
-  'traffic.sidecar.istio.io/includeInboundPorts': '*',
-  'traffic.sidecar.istio.io/includeOutboundIPRanges': '*',
-};
 
 /** Sets labels and annotations; omits an empty map. */
 function withMetadata(pod: JsonObject, labels: JsonObject, annotations: JsonObject): JsonObject {
