@@ -39,7 +39,11 @@ export const realFaults: Scenario = {
     }
     const operator = new OperatorPods(context);
     const creations = new Creations(client, namespaces.Fail);
-    context.atEnd(() => creations.stop());
+    const holdable = new Creations(client, namespaces.Hold, true);
+    context.atEnd(() => {
+      creations.stop();
+      holdable.stop();
+    });
     const rows: (string | number)[][] = [];
     /** Causes a fault, waits until all pods are ready, and counts the creations meanwhile. */
     const during = async (what: string, fault: () => Promise<unknown>, allowed = 0): Promise<void> => {
@@ -52,6 +56,11 @@ export const realFaults: Scenario = {
       await context.checkNow(`${what}: at most ${allowed} of ${made} creations failed`, () =>
         none(problems.slice(allowed)),
       );
+      await noneFailedWithHold(what, from);
+    };
+    const noneFailedWithHold = async (what: string, from: number): Promise<void> => {
+      const { made, problems } = holdable.since(from);
+      await context.checkNow(`${what}: with Hold, 0 of ${made} creations failed`, () => none(problems));
     };
     for (let round = context.size === 'full' ? 5 : 1; round > 0; round--) {
       // The API server repeats no call, and kube-proxy learns of the death a moment later.
@@ -85,6 +94,7 @@ export const realFaults: Scenario = {
       await crash(context, operator, namespaces);
       const { problems } = creations.since(crashed);
       await context.checkNow('negative control: creations failed while no replica lived', () => problems.length > 0);
+      await noneFailedWithHold('while no replica lived', crashed);
       await during('after the way back', () => sleep(3000));
     }
     context.measured({ faults: rows });

@@ -5,16 +5,21 @@ import { dryRun } from '../admissions.ts';
 import { isInjected } from '../pod.ts';
 import { barePod } from '../workloads.ts';
 
-/** Creates ten pods a second as dry runs, and records which are refused or not injected. */
+/**
+ * Creates ten pods a second as dry runs, and records which are refused or not injected. If they
+ * `mayWait`, a pod that is held by scheduling gates is no problem.
+ */
 export class Creations {
   readonly #client: ApiClient;
   readonly #namespace: string;
+  readonly #mayWait: boolean;
   readonly #timer: NodeJS.Timeout;
   readonly #results: { at: number; problem: string | undefined }[] = [];
 
-  constructor(client: ApiClient, namespace: string) {
+  constructor(client: ApiClient, namespace: string, mayWait = false) {
     this.#client = client;
     this.#namespace = namespace;
+    this.#mayWait = mayWait;
     this.#timer = setInterval(() => void this.#create(), 100);
   }
 
@@ -32,7 +37,8 @@ export class Creations {
     const at = Date.now();
     try {
       const pod = await dryRun(this.#client, barePod(this.#namespace, 'load'));
-      this.#results.push({ at, problem: isInjected(pod) ? undefined : 'not injected' });
+      const waits = this.#mayWait && 'schedulingGates' in pod.spec;
+      this.#results.push({ at, problem: isInjected(pod) || waits ? undefined : 'not injected' });
     } catch (error) {
       // A request that reached no API server says nothing about the webhook.
       if (error instanceof ApiError && error.code >= 400) this.#results.push({ at, problem: error.message });
