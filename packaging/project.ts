@@ -40,14 +40,19 @@ export function checkVersions(): void {
 
 /**
  * Returns the time of a release's files in seconds since 1970: SOURCE_DATE_EPOCH or commit time.
- * @throws Error if both are unknown
+ * Without both it is 0: an image that stays on this machine, as the demo's, needs no true time.
  */
 export function releaseTime(): number {
+  return knownReleaseTime() ?? 0;
+}
+
+/**
+ * Returns SOURCE_DATE_EPOCH or the commit time; undefined if both are unknown.
+ * @throws Error if SOURCE_DATE_EPOCH is no number
+ */
+export function knownReleaseTime(): number | undefined {
   const seconds = process.env['SOURCE_DATE_EPOCH'] ?? commitTime();
-  if (seconds === undefined)
-    throw new Error(
-      'the commit time is unknown, because this is not a git clone: set SOURCE_DATE_EPOCH to seconds since 1970',
-    );
+  if (seconds === undefined) return undefined;
   if (!/^\d{1,10}$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH must be seconds since 1970, not "${seconds}"`);
   return Number(seconds);
 }

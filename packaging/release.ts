@@ -10,7 +10,7 @@ import { writeChartArchive } from './chart-archive.ts';
 import { writeImages } from './image.ts';
 import { writeKubectlPlugin } from './kubectl-plugin.ts';
 import { writeNpmPackage } from './npm-package.ts';
-import { checkVersions, project, releaseTime } from './project.ts';
+import { checkVersions, knownReleaseTime, project } from './project.ts';
 import { writeSboms } from './sboms.ts';
 
 /** A function that writes files of a release into a folder, and returns their names. */
@@ -45,7 +45,12 @@ async function main(): Promise<void> {
     throw new Error(`unknown artefact ${unknown.join(', ')}; the artefacts are ${Object.keys(artefacts).join(', ')}`);
   checkVersions();
   // Child processes also read this variable.
-  process.env['SOURCE_DATE_EPOCH'] = String(releaseTime());
+  const time = knownReleaseTime();
+  if (time === undefined)
+    throw new Error(
+      'the commit time is unknown, because this is not a git clone: set SOURCE_DATE_EPOCH to seconds since 1970',
+    );
+  process.env['SOURCE_DATE_EPOCH'] = String(time);
   const { folder } = values;
   if (existsSync(folder) && !existsSync(path.join(folder, 'SHA256SUMS')))
     throw new Error(
