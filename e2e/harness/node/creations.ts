@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { dryRun } from '../admissions.ts';
-import { isInjected } from '../pod.ts';
+import { isInjected, type Pod } from '../pod.ts';
 import { barePod } from '../workloads.ts';
+
+/** The pod belongs to a ReplicaSet, because Hold holds no bare pods. */
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'load', uid: randomUUID(), controller: true };
 
 /**
  * Creates ten pods a second as dry runs, and records which are refused or not injected. If they
@@ -11,14 +16,15 @@ import { barePod } from '../workloads.ts';
  */
 export class Creations {
   readonly #client: ApiClient;
-  readonly #namespace: string;
+  readonly #pod: KubernetesObject & Pod;
   readonly #mayWait: boolean;
   readonly #timer: NodeJS.Timeout;
   readonly #results: { at: number; problem: string | undefined }[] = [];
 
   constructor(client: ApiClient, namespace: string, mayWait = false) {
     this.#client = client;
-    this.#namespace = namespace;
+    const pod = barePod(namespace, 'load');
+    this.#pod = { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
     this.#mayWait = mayWait;
     this.#timer = setInterval(() => void this.#create(), 100);
   }
@@ -36,7 +42,7 @@ export class Creations {
   async #create(): Promise<void> {
     const at = Date.now();
     try {
-      const pod = await dryRun(this.#client, barePod(this.#namespace, 'load'));
+      const pod = await dryRun(this.#client, this.#pod);
       const waits = this.#mayWait && 'schedulingGates' in pod.spec;
       this.#results.push({ at, problem: isInjected(pod) || waits ? undefined : 'not injected' });
     } catch (error) {
