@@ -37,6 +37,7 @@ interface ContainerStatus {
   containerID?: string;
   started?: boolean;
   state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string; startedAt?: string }>>;
+  lastState?: { terminated?: { finishedAt: string } };
 }
 
 /** Returns a pod's containers, the native sidecars first. */
