@@ -11,6 +11,7 @@ import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { barePod, deployment, podsOf, restartDeployment } from '../harness/workloads.ts';
+import { untilHolding } from './hold/holding.ts';
 
 const name = 'real-faults';
 const system = `${name}-system`;
@@ -37,6 +38,7 @@ export const realFaults: Scenario = {
       await applyUntilReady(client, smallConfig(revision, { failurePolicy }));
       namespaces[failurePolicy] = await context.namespace(revision, { 'istio.io/rev': revision });
     }
+    await untilHolding(context, 'hold');
     const operator = new OperatorPods(context);
     const creations = new Creations(client, namespaces.Fail);
     const holdable = new Creations(client, namespaces.Hold, true);
