@@ -95,7 +95,7 @@ export const realFaults: Scenario = {
         () => killed < 22,
       );
       const crashed = Date.now();
-      await crash(context, operator, namespaces);
+      await crash(context, operator, namespaces, `held-${round}`);
       const { problems } = creations.since(crashed);
       await context.checkNow('negative control: creations failed while no replica lived', () => problems.length > 0);
       await noneFailedWithHold('while no replica lived', crashed);
@@ -112,6 +112,7 @@ async function crash(
   context: ScenarioContext,
   operator: OperatorPods,
   { Fail, Ignore, Hold }: Record<'Fail' | 'Ignore' | 'Hold', string>,
+  held: string,
 ): Promise<void> {
   const { client } = context;
   const plane = context.requireControlPlane();
@@ -125,7 +126,6 @@ async function crash(
     'without replicas, Ignore creates a pod without a sidecar',
     async () => (await containersOf(client, Ignore)).join() === 'sleep',
   );
-  const held = `held-${restarts}`;
   await client.create(deployment(Hold, held));
   await context.check('without replicas, Hold creates a pod that is not scheduled', async () => {
     const [pod] = await podsOf(client, Hold, held);
