@@ -5,7 +5,7 @@ import { containersOf, refusal } from '../harness/admissions.ts';
 import type { NodeComponent } from '../harness/control-plane-commands.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import { Creations } from '../harness/node/creations.ts';
+import { Creations, notInjected } from '../harness/node/creations.ts';
 import { readyColumn } from '../harness/pod-table.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -41,7 +41,9 @@ export const realFaults: Scenario = {
     await untilHolding(context, 'hold');
     const operator = new OperatorPods(context);
     const creations = new Creations(client, namespaces.Fail);
-    const holdable = new Creations(client, namespaces.Hold, true);
+    const holdable = new Creations(client, namespaces.Hold, (pod) =>
+      'schedulingGates' in pod.spec ? undefined : notInjected(pod),
+    );
     context.atEnd(() => {
       creations.stop();
       holdable.stop();

@@ -104,6 +104,9 @@ export const injectedByAnnotation = ownName('config');
 /** The annotation with what the pod of a file had before `inject`: a JSON merge patch. */
 export const originalAnnotation = ownName('original');
 
+/** The annotation of an object that `injector adopt` changed, with what the object had before. */
+export const adoptionAnnotation = ownName('adoption');
+
 /** The annotation of a stored configuration with the mode that replaces `nativeSidecars: Auto`. */
 export const nativeSidecarsAnnotation = ownName('native-sidecars');
 

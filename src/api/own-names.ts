@@ -4,6 +4,8 @@ import { group } from './injector-config/injector-config.ts';
 export const ownNames = {
   action:
     'annotation of a RevisionTag: a request to promote, abort, pause, resume or retry a rollout, as `<verb>:<nonce>`',
+  adoption:
+    'annotation of a webhook configuration of Istio, or of a namespace: what it had before `injector adopt` moved pods',
   cleanup: 'finalizer of an InjectorConfig: the operator removes its webhooks first, then the objects that they need',
   config:
     'annotation of an injected pod: comma-separated configurations that injected it, as `<InjectorConfig>.<hash>`',

@@ -14,7 +14,7 @@ import { oneLine, outputOption, widthOf, writeData } from './report/write-report
 import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */
-const longRunning = new Set(['operator', 'serve', 'diff']);
+const longRunning = new Set(['operator', 'serve', 'diff', 'prove']);
 
 /**
  * The commands. Most are loaded on use, so that `serve` does not keep the operator's libraries in
@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   certs: async (terminal) => (await import('./certs/certs.ts')).certsCommand(terminal),
   uninject: async (terminal) => (await import('./commands/uninject.ts')).uninjectCommand(terminal),
   diff: async (terminal) => (await import('./commands/diff.ts')).diffCommand(terminal),
+  adopt: async (terminal) => (await import('./commands/adopt.ts')).adoptCommand(terminal),
   lint: async (terminal) => (await import('./commands/lint.ts')).lintCommand(terminal),
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
@@ -55,6 +56,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'uninstall',
     'tag',
     'diff',
+    'adopt',
     'certs',
     'disable',
     'enable',

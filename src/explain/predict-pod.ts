@@ -100,7 +100,7 @@ export function originOf(stored: JsonObject, by: NamedInjector | undefined, cont
 }
 
 /** Removes what a pod gets only after admission: its generated name, its node, its status. */
-function asAdmitted(stored: JsonObject): JsonObject {
+export function asAdmitted(stored: JsonObject): JsonObject {
   const { name, ...metadata } = creatableMetadata(stored);
   const spec = without(without(objectAt(stored, ['spec']), 'nodeName'), 'ephemeralContainers');
   const named = metadata.generateName === undefined ? { name, ...metadata } : metadata;

@@ -5,27 +5,25 @@ import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { dryRun } from '../admissions.ts';
 import { isInjected, type Pod } from '../pod.ts';
-import { barePod } from '../workloads.ts';
+import { barePod, type WorkloadOptions } from '../workloads.ts';
 
 /** The pod belongs to a ReplicaSet, because Hold holds no bare pods. */
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'load', uid: randomUUID(), controller: true };
 
-/**
- * Creates ten pods a second as dry runs, and records which are refused or not injected. If they
- * `mayWait`, a pod that is held by scheduling gates is no problem.
- */
+/** Creates ten pods a second as dry runs, and records which are refused or have a problem. */
 export class Creations {
   readonly #client: ApiClient;
   readonly #pod: KubernetesObject & Pod;
-  readonly #mayWait: boolean;
+  readonly #problemOf: (pod: Pod) => string | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #results: { at: number; problem: string | undefined }[] = [];
 
-  constructor(client: ApiClient, namespace: string, mayWait = false) {
+  /** @param problemOf returns the problem of a pod; by default, whether it is not injected */
+  constructor(client: ApiClient, namespace: string, problemOf = notInjected, options: WorkloadOptions = {}) {
     this.#client = client;
-    const pod = barePod(namespace, 'load');
+    const pod = barePod(namespace, 'load', options);
     this.#pod = { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
-    this.#mayWait = mayWait;
+    this.#problemOf = problemOf;
     this.#timer = setInterval(() => void this.#create(), 100);
   }
 
@@ -42,12 +40,15 @@ export class Creations {
   async #create(): Promise<void> {
     const at = Date.now();
     try {
-      const pod = await dryRun(this.#client, this.#pod);
-      const waits = this.#mayWait && 'schedulingGates' in pod.spec;
-      this.#results.push({ at, problem: isInjected(pod) || waits ? undefined : 'not injected' });
+      this.#results.push({ at, problem: this.#problemOf(await dryRun(this.#client, this.#pod)) });
     } catch (error) {
       // A request that reached no API server says nothing about the webhook.
       if (error instanceof ApiError && error.code >= 400) this.#results.push({ at, problem: error.message });
     }
   }
+}
+
+/** Returns the problem of a pod without a sidecar. */
+export function notInjected(pod: Pod): string | undefined {
+  return isInjected(pod) ? undefined : 'not injected';
 }

@@ -86,7 +86,7 @@ async function resume(
 }
 
 /** Waits until InjectorConfigs are Ready and tags have a webhook. Prints each result. */
-async function untilReady(
+export async function untilReady(
   client: ApiClient,
   expected: readonly KubernetesObject[],
   seconds: number,

@@ -27,7 +27,7 @@ import { plural } from '../report/write-report.ts';
 import { noSuchTag } from '../tags/stored-tag.ts';
 import { type Terminal, UnmatchedName } from '../terminal.ts';
 import { configOfRevision } from '../usage/installation.ts';
-import { compareWorkload, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
+import { compareWorkload, type CreationFacts, type DiffFacts, type InjectorPair, noSums } from './compare.ts';
 import { type DiffReport, makeReport, type WorkloadDiff } from './diff-report.ts';
 import { type DiffWorkload, readWorkloads } from './read-workloads.ts';
 
@@ -73,16 +73,6 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   });
   const injectors = await readInjectors(client, facts, entries);
   const remarks = [...facts.notes, ...notes];
-  const list = async (resource: ResourceKind): Promise<readonly KubernetesObject[]> => {
-    try {
-      return (await client.listAll(resource, resource.namespaced ? { namespace: onlyNamespace } : {})).items;
-    } catch (error) {
-      if (isNotFound(error)) return [];
-      if (!(error instanceof ApiError) || error.code !== 403) throw error;
-      remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
-      return [];
-    }
-  };
   const { configurations, namespaces } = facts;
   // The configurations of a webhook exist even if no operator runs.
   const filesOf = await readConfigurations(client, configurations);
@@ -117,9 +107,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     namespaces,
     isDetailed: request.isDetailed === true,
     pairOf,
-    limitRanges: await list(resourceKind('v1', 'LimitRange')),
-    nodes: (await list(nodes)).map(kubeletFacts),
-    proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
+    ...(await readCreationFacts(client, onlyNamespace, remarks)),
     injectorOf: (entry) => injectors.get(entry),
   };
   const compared = chosen(workloads, request.workload);
@@ -137,6 +125,32 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     remarks.push(`nothing was compared: of ${plural(compared.length, 'workload')} in ${where}, none ${why}`);
   }
   return makeReport(from, request.to, diffs, remarks, notCompared);
+}
+
+/**
+ * Reads what the creation of pods depends on, apart from their namespaces.
+ * @param remarks receives what the user may not list
+ */
+export async function readCreationFacts(
+  client: Pick<ApiClient, 'listAll'>,
+  namespace: string | undefined,
+  remarks: string[],
+): Promise<Omit<CreationFacts, 'namespaces'>> {
+  const list = async (resource: ResourceKind): Promise<readonly KubernetesObject[]> => {
+    try {
+      return (await client.listAll(resource, resource.namespaced ? { namespace } : {})).items;
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
+      return [];
+    }
+  };
+  return {
+    limitRanges: await list(resourceKind('v1', 'LimitRange')),
+    nodes: (await list(nodes)).map(kubeletFacts),
+    proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
+  };
 }
 
 /** The maximum number of workloads whose new pods the API server validates. */

@@ -29,12 +29,26 @@ export interface InjectorPair {
   readonly after: NamedInjector;
 }
 
-/** The inputs of a comparison, apart from the workload. */
-export interface DiffFacts {
+/** What the creation of a pod depends on, apart from the pod. */
+export interface CreationFacts {
   readonly namespaces: ReadonlyMap<string, KubernetesObject>;
   readonly limitRanges: readonly KubernetesObject[];
   readonly nodes: readonly NodeFacts[];
   readonly proxyConfigs: readonly ProxyConfigResource[];
+}
+
+/** Returns the environment in which pods of a namespace are created. */
+export function contextIn(namespace: string, facts: CreationFacts): CreationContext {
+  const { nodes, proxyConfigs, limitRanges } = facts;
+  const { annotations = {} } = facts.namespaces.get(namespace)?.metadata ?? {};
+  return {
+    request: { namespace, path: '/inject', namespaceMetadata: { annotations }, nodes, proxyConfigs },
+    containerDefaults: containerDefaults(limitRanges.filter(({ metadata }) => metadata.namespace === namespace)),
+  };
+}
+
+/** The inputs of a comparison, apart from the workload. */
+export interface DiffFacts extends CreationFacts {
   /** Returns the pair for new pods of a workload; undefined to skip the workload. */
   readonly pairOf: (workload: DiffWorkload) => InjectorPair | undefined;
   /** Returns the injector of an entry `N.<hash8>`, if its configuration still exists. */
@@ -50,12 +64,7 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   const pair = source && facts.pairOf(workload);
   if (source === undefined || pair === undefined) return undefined;
   const { before, after } = pair;
-  const { nodes, proxyConfigs } = facts;
-  const { annotations = {} } = facts.namespaces.get(namespace)?.metadata ?? {};
-  const context: CreationContext = {
-    request: { namespace, path: '/inject', namespaceMetadata: { annotations }, nodes, proxyConfigs },
-    containerDefaults: containerDefaults(facts.limitRanges.filter(({ metadata }) => metadata.namespace === namespace)),
-  };
+  const context = contextIn(namespace, facts);
   const { predict, ...origin } =
     stored === undefined
       ? templateOrigin(admissionPod(source, namespace), template?.notes ?? [], context)

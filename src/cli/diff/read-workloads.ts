@@ -83,7 +83,8 @@ export async function readWorkloads(
   return { workloads: [...found.values()], entries, notes };
 }
 
-function hasEnded({ metadata, status }: KubernetesObject): boolean {
+/** Reports whether a pod runs no more, or is being deleted. */
+export function hasEnded({ metadata, status }: KubernetesObject): boolean {
   const { phase } = (status ?? {}) as { readonly phase?: unknown };
   return metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed';
 }
