@@ -1,7 +1,7 @@
 /**
  * Compares src/inject with Istio's injector on random pods of scripts/istio-recorder (Go). Exits
  * with code 1 if one differs. `--record FILE` writes equal answers for the unit tests. Other
- * flags: `[--count 20000] [--seed 1] [--setups DIR] [--show 20] [--choose 1600]`
+ * flags: `[--count 20000] [--seed 1] [--setups DIR | --istiod] [--show 20] [--choose 1600]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,20 +10,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import type { InjectionSettings } from '../src/api/injector-config/injection-settings.ts';
 import { loadInjector, type Injector } from '../src/inject/injector.ts';
+import { type IstiodSetup, settingsOfSetup } from '../src/inject/testdata/istiod-setup.ts';
 import type { JsonObject } from '../src/inject/patch/json-value.ts';
 import { mainThreadLimits } from '../src/server/worker/limits.ts';
 import { compareAnswer } from './conformance/webhook-cases.ts';
-
-interface Setup {
-  readonly name: string;
-  readonly revision: string;
-  readonly nativeSidecars: 'enabled' | 'disabled';
-  readonly config: string;
-  readonly values: string;
-  readonly mesh: string;
-}
 
 interface IstioCase {
   readonly setup: string;
@@ -41,23 +32,21 @@ const { values } = parseArgs({
     count: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
     setups: { type: 'string' },
+    istiod: { type: 'boolean', default: false },
     show: { type: 'string', default: '20' },
     record: { type: 'string' },
     choose: { type: 'string', default: '0' },
   },
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'istio-differential-'));
-const injectors = new Map<string, { injector: Injector; mesh: string }>();
+const injectors = new Map<string, { injector: Injector; setup: IstiodSetup }>();
 const recorded: string[] = [];
 const counts = { compared: 0, panics: 0, explained: 0, differing: 0 };
 
-function load({ name, revision, nativeSidecars, config, values: yaml, mesh }: Setup): void {
-  const settings: Partial<InjectionSettings> = {
-    revision,
-    nativeSidecars: nativeSidecars === 'enabled' ? 'Enabled' : 'Disabled',
-  };
-  const files = { config, values: yaml, mesh, settings: JSON.stringify(settings) };
-  injectors.set(name, { injector: loadInjector(files, { semantics: 'Webhook', limits: mainThreadLimits }), mesh });
+function load(setup: IstiodSetup): void {
+  const { name, config, values: yaml, mesh } = setup;
+  const files = { config, values: yaml, mesh, settings: JSON.stringify(settingsOfSetup(setup)) };
+  injectors.set(name, { injector: loadInjector(files, { semantics: 'Webhook', limits: mainThreadLimits }), setup });
 }
 
 /** Reports whether the answers are equal, and prints the difference. */
@@ -66,11 +55,13 @@ function compare({ setup, group, path: url, namespace, pod, outcome, result, mes
     counts.panics += 1;
     return false;
   }
-  const { injector, mesh } = injectors.get(setup)!;
+  const { injector, setup: used } = injectors.get(setup)!;
+  const { mesh, namespaces = {} } = used;
   const features = { COMPLIANCE_POLICY: '', ENABLE_NATIVE_SIDECARS: '', PLATFORM: '' };
   const setting = { config: '', values: '', mesh, features, cluster: { namespaces: null, nodes: null } };
+  const annotations = namespaces[namespace];
   const answer = { allowed: outcome !== 'denied', ...(message && { message }), ...(result && { podOut: result }) };
-  const request = { pod, namespace, path: url, nodes: [] };
+  const request = { pod, namespace, path: url, nodes: [], ...(annotations && { namespaceMetadata: { annotations } }) };
   const mismatch = compareAnswer(injector, request, { ...answer, once: true }, setting);
   counts.compared += 1;
   if (mismatch === undefined) return true;
@@ -86,11 +77,12 @@ try {
   if (spawnSync('go', ['build', '-o', binary, '.'], { cwd, stdio: 'inherit' }).status !== 0)
     throw new Error('go build of scripts/istio-recorder failed');
   const setups = values.setups === undefined ? [] : ['-setups', path.resolve(values.setups)];
+  if (values.istiod) setups.push('-istiod');
   const recorder = spawn(binary, ['-count', values.count, '-seed', values.seed, '-choose', values.choose, ...setups], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of createInterface({ input: recorder.stdout })) {
-    const row = JSON.parse(line) as IstioCase | { readonly setup: Setup };
+    const row = JSON.parse(line) as IstioCase | { readonly setup: IstiodSetup };
     if (typeof row.setup !== 'string') load(row.setup);
     else if (!compare(row as IstioCase)) continue;
     recorded.push(`${line}\n`);

@@ -12,11 +12,16 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"istio.io/istio/pilot/pkg/features"
 	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pkg/config/constants"
 	"istio.io/istio/pkg/config/mesh"
 	"istio.io/istio/pkg/config/mesh/meshwatcher"
+	securityfeatures "istio.io/istio/pkg/features"
+	"istio.io/istio/pkg/kube"
 	"istio.io/istio/pkg/kube/inject"
 	"istio.io/istio/pkg/kube/multicluster"
 )
@@ -29,7 +34,12 @@ type Setup struct {
 	Config         string `json:"config"`
 	Values         string `json:"values"`
 	Mesh           string `json:"mesh"`
-	handler        http.Handler
+	// Platform and CompliancePolicy are variables of istiod.
+	Platform         string `json:"platform,omitempty"`
+	CompliancePolicy string `json:"compliancePolicy,omitempty"`
+	// Namespaces are the annotations of each namespace.
+	Namespaces map[string]map[string]string `json:"namespaces,omitempty"`
+	handler    http.Handler
 }
 
 func readSetups(folder string) []Setup {
@@ -65,17 +75,35 @@ func (s *Setup) load() {
 	push.ProxyConfigs = model.GetProxyConfigs(environment.ConfigStore, meshConfig)
 	environment.SetPushContext(push)
 	mux := http.NewServeMux()
-	s.useNativeSidecars()
+	s.useVariables()
+	clusters := multicluster.NewFakeController()
 	_, err = inject.NewWebhook(inject.WebhookParameters{
-		Watcher: watcher, Env: environment, Mux: mux, Revision: s.Revision, MultiCluster: multicluster.NewFakeController(),
+		Watcher: watcher, Env: environment, Mux: mux, Revision: s.Revision, MultiCluster: clusters,
 	})
 	if err != nil {
 		check(fmt.Errorf("%s: %w", s.Name, err))
 	}
+	if s.Namespaces != nil {
+		client := kube.NewFakeClient(s.namespaces()...)
+		stop := make(chan struct{})
+		clusters.Add(constants.DefaultClusterName, client, stop)
+		client.RunAndWait(stop)
+	}
 	s.handler = mux
 }
 
-func (s *Setup) useNativeSidecars() {
+func (s *Setup) namespaces() []runtime.Object {
+	var result []runtime.Object
+	for name, annotations := range s.Namespaces {
+		result = append(result, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}})
+	}
+	return result
+}
+
+// useVariables sets what istiod reads from its environment.
+func (s *Setup) useVariables() {
+	check(os.Setenv("PLATFORM", s.Platform))
+	securityfeatures.CompliancePolicy = s.CompliancePolicy
 	features.EnableNativeSidecars = features.NativeSidecarModeDisabled
 	if s.NativeSidecars == "enabled" {
 		features.EnableNativeSidecars = features.NativeSidecarModeEnabled
@@ -89,7 +117,7 @@ func (s *Setup) answer(one *Case) {
 			one.Outcome, one.Message = "panic", fmt.Sprint(cause)
 		}
 	}()
-	s.useNativeSidecars()
+	s.useVariables()
 	// Encode the pod with Kubernetes' types, as the API server does.
 	var typed corev1.Pod
 	check(json.Unmarshal([]byte(encoded(one.Pod)), &typed))
@@ -135,5 +163,25 @@ func (s *Setup) answer(one *Case) {
 		}
 		one.Outcome = "patched"
 		check(json.Unmarshal(patched, &one.Result))
+		// On OpenShift, Istio resets the proxy's user before it computes the patch. Only a pod with
+		// two containers of one name shows this, and the API server refuses such a pod.
+		if s.Platform != "" && repeatsName(one.Result) {
+			one.Outcome, one.Message = "panic", "two containers have the same name"
+		}
 	}
+}
+
+func repeatsName(pod object) bool {
+	seen := map[any]bool{}
+	for _, list := range []string{"containers", "initContainers"} {
+		all, _ := pod["spec"].(object)[list].([]any)
+		for _, container := range all {
+			name := container.(object)["name"]
+			if seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+	}
+	return false
 }

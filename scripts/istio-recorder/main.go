@@ -1,10 +1,11 @@
 // istio-recorder prints the answers of Istio's injector to random pods as JSON lines: first the
 // configurations, then one case per line.
 //
-//	go run . [-count 1000] [-seed 1] [-setups DIR] [-choose 0]
+//	go run . [-count 1000] [-seed 1] [-setups DIR | -istiod] [-choose 0]
 //
 // DIR contains a folder with config, values and mesh for each configuration; setups.json beside DIR
-// has the revisions and the use of native sidecars. The default is setups.go. -choose limits the
+// has the revisions and the use of native sidecars. The default is setups.go; -istiod takes the
+// configurations of istiod_setups.go. -choose limits the
 // number of printed cases: they differ, and come from the groups of all configurations.
 package main
 
@@ -40,6 +41,7 @@ func main() {
 	count := flag.Int("count", 1000, "number of cases to generate")
 	seed := flag.Int64("seed", 1, "seed of the random choices")
 	folder := flag.String("setups", "", "folder of configurations to use instead of setups.go")
+	istiod := flag.Bool("istiod", false, "use the configurations of istiod_setups.go")
 	choose := flag.Int("choose", 0, "number of cases to print; 0 prints all")
 	flag.Parse()
 	options := log.DefaultOptions()
@@ -47,6 +49,9 @@ func main() {
 	check(log.Configure(options))
 
 	setups := ownSetups
+	if *istiod {
+		setups = istiodSetups
+	}
 	if *folder != "" {
 		setups = readSetups(*folder)
 	}
@@ -63,10 +68,12 @@ func main() {
 	for len(cases) < *count {
 		setup := &setups[generator.Intn(len(setups))]
 		one := generator.newCase(len(cases), setup.Name)
+		generator.place(&one, setup)
 		setup.answer(&one)
 		cases = append(cases, one)
 		if one.Outcome == "patched" && generator.Intn(4) == 0 {
 			again := generator.edited(one)
+			generator.place(&again, setup)
 			setup.answer(&again)
 			cases = append(cases, again)
 		}

@@ -135,6 +135,34 @@ func (g *generator) container(name string) object {
 	return container
 }
 
+// place moves a pod to one of the namespaces of a setup, if the setup has namespaces. Their cluster
+// is that of istiod, so the path must not name another.
+func (g *generator) place(one *Case, setup *Setup) {
+	if setup.Namespaces == nil {
+		return
+	}
+	names := []string{"missing"}
+	for name := range setup.Namespaces {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	one.Path, one.Namespace = "/inject", pick(g, names...)
+	// The API server accepts no pod whose namespace is not that of the request.
+	if metadata(one)["namespace"] != nil {
+		metadata(one)["namespace"] = one.Namespace
+	}
+	if setup.Platform != "" {
+		// With a template that does not render the proxy, Istio's patch keeps the user that it resets.
+		delete(entries(one, "annotations"), "inject.istio.io/templates")
+	}
+	// On OpenShift, the API server assigns a user before it calls webhooks.
+	if setup.Platform != "" && g.chance(50) {
+		for _, container := range containersOf(one) {
+			container["securityContext"] = object{"runAsUser": pick(g, 1000, 1000, 1337), "runAsGroup": 0}
+		}
+	}
+}
+
 func decide(g *generator, one *Case) {
 	values := []string{"true", "false", "", "yes", "True", "enabled"}
 	name := "sidecar.istio.io/inject"

@@ -4,11 +4,7 @@ import { loadInjector, type Injector } from './injector.ts';
 import { deepFreeze, readRows, sortedWords } from './merge/testdata/read-rows.ts';
 import { applyJsonPatch } from './patch/testdata/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
-
-/** A configuration recorded by scripts/istio-recorder. */
-interface Setup extends Readonly<Record<'name' | 'revision' | 'config' | 'values' | 'mesh', string>> {
-  readonly nativeSidecars: 'enabled' | 'disabled';
-}
+import { type IstiodSetup, settingsOfSetup } from './testdata/istiod-setup.ts';
 
 /** A pod and Istio's recorded answer. */
 interface Row {
@@ -22,13 +18,14 @@ interface Row {
   readonly message?: string;
 }
 
-const lines = readRows<Row | { setup: Setup }>(new URL('testdata/istio-results.jsonl.gz', import.meta.url));
+const files = ['istio-results', 'istiod-results'].map((name) => new URL(`testdata/${name}.jsonl.gz`, import.meta.url));
+const lines = files.flatMap((file) => readRows<Row | { setup: IstiodSetup }>(file));
 const rows = lines.filter((line): line is Row => typeof line.setup === 'string');
 const setups = lines.flatMap(({ setup }) => (typeof setup === 'string' ? [] : [setup]));
 
-function load({ config, values, mesh, revision, nativeSidecars }: Setup): Injector {
-  const settings = { revision, nativeSidecars: nativeSidecars === 'enabled' ? 'Enabled' : 'Disabled' };
-  return loadInjector({ config, values, mesh, settings: JSON.stringify(settings) });
+function load(setup: IstiodSetup): Injector {
+  const { config, values, mesh } = setup;
+  return loadInjector({ config, values, mesh, settings: JSON.stringify(settingsOfSetup(setup)) });
 }
 
 describe(`inject returns the results of Istio's injector (${rows.length} recorded pods)`, () => {
@@ -42,7 +39,9 @@ describe(`inject returns the results of Istio's injector (${rows.length} recorde
           (row) => row.group === group,
         )) {
           const shown = `${path} ${namespace} ${JSON.stringify(pod)}`;
-          const answer = inject(injector, { pod: deepFreeze(pod), namespace, path, nodes: [] });
+          const annotations = setup.namespaces?.[namespace];
+          const namespaceMetadata = annotations && { namespaceMetadata: { annotations } };
+          const answer = inject(injector, { pod: deepFreeze(pod), namespace, path, nodes: [], ...namespaceMetadata });
           assert.equal({ injected: 'patched', skipped: 'skipped', failed: 'denied' }[answer.outcome], outcome, shown);
           if (answer.outcome === 'failed') assert.equal(sortedWords(answer.message), sortedWords(message), shown);
           if (answer.outcome !== 'injected') continue;

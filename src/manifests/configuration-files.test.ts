@@ -94,6 +94,24 @@ templates:
     });
   });
 
+  it('writes settings of istiod from the values of configFrom, and nothing for their defaults', () => {
+    const configFrom = { namespace: 'n', name: 'istio-sidecar-injector', key: 'config' };
+    const settingsOf = (injection: object, values: object): Record<string, unknown> => {
+      const texts = { config: 'templates: {}', values: JSON.stringify(values) };
+      const { settings } = configurationFiles(injectorConfig('a', { injection: { configFrom, ...injection } }), texts);
+      return JSON.parse(settings) as Record<string, unknown>;
+    };
+    const values = { global: { platform: 'openshift' }, pilot: { env: { COMPLIANCE_POLICY: 'fips-140-3' } } };
+    const { platform, compliancePolicy } = settingsOf({}, values);
+    assert.deepEqual([platform, compliancePolicy], ['OpenShift', 'fips-140-3']);
+    const usual = { platform: 'Kubernetes', compliancePolicy: '' };
+    assert.deepEqual(settingsOf(usual, values), settingsOf({}, {}));
+    assert.deepEqual(
+      Object.keys(settingsOf({}, {})).filter((key) => key in usual),
+      [],
+    );
+  });
+
   it('writes a single template in the format of Istio 1.x', () => {
     const { config } = configurationFiles(injectorConfig('old', { injection: { template: 'containers: []' } }));
     assert.deepEqual(load(config), { policy: 'enabled', template: 'containers: []' });

@@ -5,6 +5,7 @@ import type { InjectionSettings, NativeSidecars } from '../api/injector-config/i
 import { type InjectorConfig, type InjectorConfigSpec, revisionOf } from '../api/injector-config/injector-config.ts';
 import { impliedTemplates } from '../api/injector-config/validate-injector-config.ts';
 import { refuseUnbounded } from './bounded-text.ts';
+import { effectiveSettings } from './istiod-settings.ts';
 import { canonicalJson, valuesJson } from './values-json.ts';
 
 /** The key of a ConfigMap that contains a part of the configuration. */
@@ -58,29 +59,38 @@ export interface ReferencedTexts {
  * Builds the configuration of an InjectorConfig as the keys of its ConfigMap, in Istio's format.
  * The bytes do not depend on the order of maps; referenced config and mesh texts are copied
  * unchanged.
- * @param nativeSidecars the mode to publish; the default is that of the spec, which may be Auto
+ * @param nativeSidecars the mode to publish; the default is that of the spec or of istiod
  * @throws ConfigurationError if a referenced text is missing or invalid
  */
 export function configurationFiles(
   config: InjectorConfig,
   references: ReferencedTexts = {},
-  nativeSidecars: NativeSidecars = config.spec.injection.nativeSidecars,
+  nativeSidecars?: NativeSidecars,
 ): ConfigurationFiles {
   const { injection } = config.spec;
-  const { values, meshConfig = {} } = injection;
-  refuseUnbounded(values, 'spec.injection.values');
+  const { meshConfig = {} } = injection;
   refuseUnbounded(meshConfig, 'spec.injection.meshConfig');
-  const { config: configReference, values: valuesReference, mesh: meshReference } = configurationReferences(injection);
+  const { config: configReference, mesh: meshReference } = configurationReferences(injection);
   const inlineMesh = Object.keys(meshConfig).length === 0 ? '' : yaml(meshConfig);
+  const text =
+    configReference === undefined ? yaml(istioConfig(injection)) : textOf(configReference, references.config);
+  const values = configurationValues(injection, references);
   return {
-    config: configReference === undefined ? yaml(istioConfig(injection)) : textOf(configReference, references.config),
-    values:
-      valuesReference === undefined
-        ? canonicalJson(values ?? {})
-        : valuesJson(textOf(valuesReference, references.values), valuesReference.field),
+    config: text,
+    values,
     mesh: meshReference === undefined ? inlineMesh : textOf(meshReference, references.mesh),
-    settings: canonicalJson({ ...injectionSettings(config), nativeSidecars }),
+    settings: canonicalJson(injectionSettings(config, values, nativeSidecars)),
   };
+}
+
+/** Returns `.Values` as JSON. @throws ConfigurationError if a text is missing or invalid */
+export function configurationValues(injection: InjectorConfigSpec['injection'], references: ReferencedTexts): string {
+  const { values = {} } = injection;
+  refuseUnbounded(values, 'spec.injection.values');
+  const { values: reference } = configurationReferences(injection);
+  return reference === undefined
+    ? canonicalJson(values)
+    : valuesJson(textOf(reference, references.values), reference.field);
 }
 
 /** Converts the field of an error in a generated text to the field of the InjectorConfig. */
@@ -112,17 +122,20 @@ function istioConfig(injection: InjectorConfigSpec['injection']): Record<string,
   };
 }
 
-function injectionSettings(config: InjectorConfig): InjectionSettings {
+function injectionSettings(config: InjectorConfig, values: string, mode?: NativeSidecars): InjectionSettings {
   const { injection, webhook } = config.spec;
   const { annotationOverrides, configFrom } = injection;
   const [left = '{{', right = '}}'] = injection.delimiters;
+  const { nativeSidecars, platform, compliancePolicy } = effectiveSettings(injection, values);
   return {
     revision: revisionOf(config),
     delimiters: [left, right],
-    nativeSidecars: injection.nativeSidecars,
+    nativeSidecars: mode ?? nativeSidecars,
     keys: webhook.keys,
     pathEnvironment: webhook.pathEnvironment,
     // Without these fields too.
+    ...(platform === 'Kubernetes' ? {} : { platform }),
+    ...(compliancePolicy === '' ? {} : { compliancePolicy }),
     ...(injection.podResources === 'Keep' ? {} : { podResources: injection.podResources }),
     ...(injection.windowsPods === undefined ? {} : { windowsPods: injection.windowsPods }),
     annotationOverrides: {

@@ -9,7 +9,7 @@ export const conditions = {
   CertificateReady: 'the certificate of the provider is served; when True, the reason is the phase of the rotation',
   WebhookReady: 'the webhook names the desired configuration',
   TemplatesDoubtful:
-    'bad when True: the published configuration has warnings, for example that it fails for typical pods',
+    'bad when True: the published configuration has warnings, for example that it fails for typical pods, or contradicts settings of istiod in the values of `configFrom`',
   PodsNotValidated:
     'the API server did not say whether injected pods are valid, so the operator relies on its own rules; the message says why',
   NativeSidecarsAvailable: 'mode Auto would use native sidecars now: the next change of the configuration does so',

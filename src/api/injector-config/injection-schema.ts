@@ -92,10 +92,18 @@ export const injectionSchema = z.object({
     annotationOverridesSchema,
     'The annotations and labels with which pod authors may influence the templates.',
   ),
-  nativeSidecars: choice(
-    ['Auto', 'Enabled', 'Disabled'],
-    'Auto',
-    'Whether the proxy is injected as a native sidecar, an init container with restartPolicy Always. Auto decides by the kubelet versions of the nodes.',
+  // No schema default, so that istiod's setting in the values of configFrom can apply.
+  nativeSidecars: optional(
+    z.enum(['Auto', 'Enabled', 'Disabled']),
+    'Whether the proxy is injected as a native sidecar, an init container with restartPolicy Always. Auto decides by the kubelet versions of the nodes. Defaults to pilot.env.ENABLE_NATIVE_SIDECARS in the values with configFrom, otherwise to Auto.',
+  ),
+  platform: optional(
+    z.enum(['Kubernetes', 'OpenShift']),
+    'The platform of the pods. On OpenShift, the proxy gets the highest user and group of the ranges in the annotations of the namespace, as in Istio; this requires value operator.openShift of the chart. Defaults to global.platform in the values with configFrom, otherwise to Kubernetes.',
+  ),
+  compliancePolicy: optional(
+    z.string().max(63),
+    "The policy that templates read as .CompliancePolicy, for example fips-140-3. Istio's templates write it to variable COMPLIANCE_POLICY of the proxy. Defaults to pilot.env.COMPLIANCE_POLICY in the values with configFrom, otherwise to an empty text.",
   ),
   podResources: choice(
     ['Keep', 'Add'],

@@ -35,7 +35,6 @@ describe('parseInjectorConfig', () => {
         alwaysInjectSelector: [],
         neverInjectSelector: [],
         podResources: 'Keep',
-        nativeSidecars: 'Auto',
       },
       webhook: {
         failurePolicy: 'Fail',

@@ -13,7 +13,13 @@ interface Role extends KubernetesObject {
 
 /** Returns every right of the chart, in the format of the page's table. */
 function rightsOf(chart: ReturnType<typeof readChart>): string[] {
-  const operator = { restartWorkloads: true, certificateSigningRequests: true, certManager: true, holdPods: true };
+  const operator = {
+    restartWorkloads: true,
+    certificateSigningRequests: true,
+    certManager: true,
+    holdPods: true,
+    openShift: true,
+  };
   const some = [{ operator }, { mode: 'all', operator }, { operator, rbac: { configMapNamespaces: ['other'] } }];
   const roles = some.flatMap((values) =>
     renderChart(chart, release, values).objects.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)),

@@ -19,6 +19,7 @@ export interface OperatorOptions
   readonly healthPort: number;
   /** How long an unready server continues to serve, in seconds. */
   readonly drainSeconds: number;
+  readonly openshift: boolean;
   /** The number of responses after which a connection is closed; undefined for no limit. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
@@ -98,6 +99,11 @@ export function addOperatorOptions(command: Command): Command {
     .option(
       '--cert-manager',
       'request certificates from cert-manager if an InjectorConfig requests it (spec.certificate.provider CertManager)',
+      false,
+    )
+    .option(
+      '--openshift',
+      'watch namespaces, whose annotations have the ranges of users and groups on OpenShift (spec.injection.platform OpenShift)',
       false,
     )
     .addOption(new Option('--log-level <level>', 'the lowest level to log').choices(logLevels).default('info'))

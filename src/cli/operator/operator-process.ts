@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { Injector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
@@ -42,7 +44,11 @@ export async function startOperator(
   const monotonic = (): number => performance.now();
   const trials = new ConfigurationTrials({ log: logger, clock: monotonic, observer: trialMetrics(registry) });
   const loader = new ConfigurationLoader({ clock: monotonic, trials, collect: youngCollector() });
-  const load: LoadConfiguration = (files) => loader.load(files);
+  const load: LoadConfiguration = async (files) => {
+    const injector = await loader.load(files);
+    if (!options.openshift) refuseOpenShift(injector);
+    return injector;
+  };
   const rehearse: RehearsePods = async (files, pods) => (await trials.try(files, pods)).rehearsal ?? { warnings: [] };
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry, load);
   const controlling =
@@ -76,6 +82,16 @@ export async function startOperator(
   serving?.start();
   logger.info('started', { version: programVersion, role, identity, namespace, apiServer: client.server });
   return { stop };
+}
+
+/** Refuses a configuration that needs the ranges of namespaces. @throws ConfigurationError */
+export function refuseOpenShift({ settings }: Injector): void {
+  if (settings.platform !== 'OpenShift') return;
+  const field = 'spec.injection.platform';
+  const what =
+    'is OpenShift (by default, global.platform in the values of configFrom), but this operator does not read';
+  const remedy = 'set operator.openShift of the chart (--openshift), or set the field to Kubernetes';
+  throw new ConfigurationError(field, `${field} ${what} the ranges of namespaces; ${remedy}`);
 }
 
 /** Returns a name from the host name and the process id that is valid in an object name. */

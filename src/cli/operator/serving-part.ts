@@ -32,13 +32,13 @@ export function createServingPart(
   load: LoadConfiguration,
 ) {
   const { namespace, identity, metrics, ...shared } = context;
-  const { operatorClass, requestsPerConnection, testLeaseTimeScale: timeScale = 1 } = options;
+  const { operatorClass, openshift, requestsPerConnection, testLeaseTimeScale: timeScale = 1 } = options;
   const clock = (): number => performance.now();
   const worker = measuredWorker(registry, { log: shared.logger, clock });
   const injectors = new Map<string, Injector>();
   const certificates = new ServingCertificates();
   const own = { ...shared, namespace, operatorClass };
-  const replica = new Replica({ ...own, injectors, load, certificates, observer: metrics });
+  const replica = new Replica({ ...own, openshift, injectors, load, certificates, observer: metrics });
   const reporter = createReplicaReporter({
     ...own,
     identity,
@@ -56,7 +56,10 @@ export function createServingPart(
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
   // The engine selects the ProxyConfigs of the root namespace and of the pod's namespace.
-  const surroundings = () => ({ nodes: replica.nodes(), proxyConfigs: proxyConfigs.list() });
+  const surroundings = () => {
+    const namespaces = replica.namespaces();
+    return { nodes: replica.nodes(), proxyConfigs: proxyConfigs.list(), ...(namespaces && { namespaces }) };
+  };
   const serverMetrics = new ServerMetrics(registry);
   const comparisonWorker = new ReviewWorker({ log: shared.logger, clock, bounds: comparisonBounds });
   const comparisons = new RolloutComparisons({ worker: comparisonWorker, surroundings, observer: serverMetrics });

@@ -10,6 +10,8 @@ export type ProxyIds = Readonly<typeof defaultProxyIds>;
 
 const userRange = 'openshift.io/sa.scc.uid-range';
 const groupRange = 'openshift.io/sa.scc.supplemental-groups';
+/** The annotations of namespaces that determine the proxy's ids. */
+export const rangeAnnotations: readonly string[] = [userRange, groupRange];
 
 /** Returns the highest ids of the namespace's ranges, which differ from the application's ids. */
 export function openShiftProxyIds(namespace: NamespaceMetadata | undefined): ProxyIds {

@@ -40,6 +40,20 @@ function compilerReading(
 }
 
 describe('ConfigurationCompiler', () => {
+  it('doubts settings that contradict those of istiod', async () => {
+    const values = JSON.stringify({ pilot: { env: { ENABLE_NATIVE_SIDECARS: 'false' } } });
+    const istio = JSON.stringify({ policy: 'enabled', templates: { sidecar: template('a') } });
+    const configFrom = { namespace: 'n', name: 'v', key: 'config' };
+    const compiler = compilerReading({ config: istio, values });
+    const compiled = await compiler.compile(config(1, { configFrom }), signal);
+    assert.deepEqual([compiled.requestedMode, compiled.doubts], ['Disabled', []]);
+    const { doubts } = await compiler.compile(config(2, { configFrom, nativeSidecars: 'Enabled' }), signal);
+    assert.match(
+      doubts.join(),
+      /nativeSidecars is "Enabled", but pilot\.env\.ENABLE_NATIVE_SIDECARS .* means "Disabled"/,
+    );
+  });
+
   it('compiles a configuration again only when it has changed', async () => {
     const memory = new PassMemory<CompilerMemory>();
     const compiler = compilerReading({}, loadAtOnce, memory);

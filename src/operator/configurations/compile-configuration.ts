@@ -22,13 +22,16 @@ import type { PassMemory } from '../controller/pass-context.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { configMaps } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
-import { type ModeFacts, modeToPublish } from './native-mode.ts';
+import { contradictions } from '../../manifests/istiod-settings.ts';
+import { type ModeFacts, modeToPublish, requestedMode } from './native-mode.ts';
 
 /** A configuration that compiles, and the hash under which it is published. */
 export interface CompiledConfiguration {
   readonly files: ConfigurationFiles;
   readonly hash: string;
   readonly templates: number;
+  /** The mode of native sidecars that the spec or istiod's setting requests. */
+  readonly requestedMode: NativeSidecars;
   /** Warnings from the compilation and from typical pods. */
   readonly doubts: readonly string[];
   /** What the API server says about typical pods; absent if it is already published. */
@@ -150,9 +153,10 @@ export class ConfigurationCompiler {
       const isAccepted = isWhole(verdict) && unusable?.isByServer === true;
       if (!isPublished && !isAccepted) refuseUnusable(injector);
       const failures = isInjected ? [] : [failure.message];
-      const doubts = [...warnings, ...failures, ...suspicions];
+      const doubts = [...contradictions(config, files.values), ...warnings, ...failures, ...suspicions];
       const judged = { ...(verdict && { verdict }), ...(unusable && { unusable }) };
-      return { files, hash, templates: templateNames.length, doubts, ...judged };
+      const asked = requestedMode(config, texts);
+      return { files, hash, templates: templateNames.length, requestedMode: asked, doubts, ...judged };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       return placed(error, config, references);

@@ -66,6 +66,19 @@ describe('modeToPublish', () => {
     });
   }
 
+  it('asks istiod’s setting in the values of configFrom if the spec has none', () => {
+    const configFrom = { namespace: 'istio-system', name: 'istio-sidecar-injector', key: 'config' };
+    const modeOf = (values: string, more: object = {}): NativeSidecars => {
+      const config = parseInjectorConfig(injectorConfig('blue', { injection: { configFrom, ...more } }));
+      return modeToPublish(config, { config: 'templates: {}', values }, { nodes: fresh });
+    };
+    const env = (mode: string): string => JSON.stringify({ pilot: { env: { ENABLE_NATIVE_SIDECARS: mode } } });
+    assert.equal(modeOf(env('false')), 'Disabled');
+    assert.equal(modeOf(env('auto')), 'Enabled');
+    assert.equal(modeOf(env('false'), { nativeSidecars: 'Auto' }), 'Enabled');
+    assert.equal(modeOf('[', {}), 'Enabled', 'the compilation reports invalid values');
+  });
+
   it('changes only with the possible modes of the nodes', () => {
     assert.equal(new Set([fresh, mixed, ancient, nodes('v1.40.0')].map(possibleModes)).size, 3);
   });

@@ -7,7 +7,8 @@ import type { NativeSidecars } from '../../api/injector-config/injection-setting
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { runsNativeSidecars, useNativeSidecars } from '../../inject/pod/native-sidecars.ts';
-import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { configurationFiles, configurationValues, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { effectiveSettings } from '../../manifests/istiod-settings.ts';
 import { canonicalJson } from '../../manifests/values-json.ts';
 
 /** A mode that does not depend on nodes. */
@@ -32,15 +33,26 @@ export interface ModeFacts {
  * enough. Native sidecars end only if a kubelet cannot run them, since its pods would not start.
  */
 export function modeToPublish(config: InjectorConfig, texts: ReferencedTexts, facts: ModeFacts): NativeSidecars {
-  const { nativeSidecars } = config.spec.injection;
   const { published, nodes } = facts;
-  if (nativeSidecars !== 'Auto') return nativeSidecars;
+  const requested = requestedMode(config, texts);
+  if (requested !== 'Auto') return requested;
   const used = usedMode(config, published, nodes);
   if (used === 'Enabled' && !nodes.every(runsNativeSidecars)) return 'Disabled';
   if (published === undefined) return used;
   const stated = modeIn(published.files);
   if (isDeepStrictEqual(filesOrError(config, texts, stated), published.files)) return stated;
   return used === 'Enabled' ? used : offeredMode(nodes);
+}
+
+/** Returns the mode that the spec or istiod's setting requests; Auto if the values are invalid. */
+export function requestedMode({ spec: { injection } }: InjectorConfig, texts: ReferencedTexts): NativeSidecars {
+  if (injection.nativeSidecars !== undefined) return injection.nativeSidecars;
+  try {
+    return effectiveSettings(injection, configurationValues(injection, texts)).nativeSidecars;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return 'Auto';
+    throw error;
+  }
 }
 
 function filesOrError(...[config, texts, mode]: Parameters<typeof configurationFiles>) {

@@ -120,7 +120,7 @@ async function* publishCompiled(
     WebhookReady: finding,
     Narrowed: narrowed,
     publishedHash: hash,
-    ...(hash === undefined ? {} : nativeMode(parts, config, hash)),
+    ...(hash === undefined ? {} : nativeMode(parts, config, hash, produced.compiled?.requestedMode)),
     ...servedBy(parts, name, hash, finding),
   };
   if (hash !== undefined && hash !== before) {
@@ -136,12 +136,17 @@ async function* publishCompiled(
  * Returns the condition that offers native sidecars to InjectorConfigs in mode Auto whose templates
  * depend on the mode.
  */
-function nativeMode({ configurations, view }: ProducingParts, config: InjectorConfig, hash: string): RevisionFindings {
+function nativeMode(
+  { configurations, view }: ProducingParts,
+  config: InjectorConfig,
+  hash: string,
+  requested = config.spec.injection.nativeSidecars ?? 'Auto',
+): RevisionFindings {
   const stored = configurations.find(config, hash);
   if (stored === undefined) return {};
   const nodes = view.kubelets();
   const mode = usedMode(config, { ...stored, recorded: configurations.recordedMode(config, hash) }, nodes);
-  const isOffered = config.spec.injection.nativeSidecars === 'Auto' && offeredMode(nodes) === 'Enabled';
+  const isOffered = requested === 'Auto' && offeredMode(nodes) === 'Enabled';
   const isNew = isOffered && mode === 'Disabled' && /NativeSidecars|istio-proxy/.test(stored.files.config);
   const NativeSidecarsAvailable = isNew
     ? yes(

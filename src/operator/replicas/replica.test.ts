@@ -117,6 +117,33 @@ describe('Replica', () => {
     second.stop();
   });
 
+  it('watches the ranges of namespaces on OpenShift only', async () => {
+    const uid = 'openshift.io/sa.scc.uid-range';
+    const namespace = (name: string, annotations?: Record<string, string>): KubernetesObject => {
+      return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...(annotations && { annotations }) } };
+    };
+    cluster.put('namespaces', namespace('shop', { [uid]: '1000/10', team: 'a' }));
+    cluster.put('namespaces', namespace('plain'));
+    await startServing();
+    assert.equal(replica.namespaces(), undefined);
+    const own = { client: cluster.client, namespace: 'injection', operatorClass: 'default', openshift: true };
+    const second = new Replica({ ...own, injectors, certificates, clock, random: () => 0, logger, load });
+    second.start();
+    await until(() => second.ready && second.namespaces()?.size === 1);
+    const before = second.namespaces();
+    assert.deepEqual([...(before ?? [])], [['shop', { annotations: { [uid]: '1000/10' } }]]);
+    cluster.edit('namespaces', 'shop', undefined, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, team: 'b' };
+    });
+    cluster.edit('namespaces', 'plain', undefined, ({ metadata }) => {
+      metadata.annotations = { [uid]: '2000/10' };
+    });
+    await until(() => second.namespaces()?.size === 2);
+    cluster.remove('namespaces', 'shop');
+    await until(() => second.namespaces()?.size === 1);
+    second.stop();
+  });
+
   it('is not ready until it can read the paths of all webhooks, and stays ready afterwards', async () => {
     const webhook = (path: string): KubernetesObject => {
       const labels = {

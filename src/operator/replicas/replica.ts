@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, validatorNames } from '../../api/names.ts';
@@ -6,8 +7,9 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import type { ServingCertificates } from '../../certs/serving-certificates.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
-import type { NodeFacts } from '../../inject/injection-request.ts';
+import type { NamespaceMetadata, NodeFacts } from '../../inject/injection-request.ts';
 import type { Injector } from '../../inject/injector.ts';
+import { rangeAnnotations } from '../../inject/pod/open-shift.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
@@ -18,6 +20,7 @@ import {
   injectorConfigOf,
   kubeletFacts,
   mutatingWebhooks,
+  namespaces,
   nodes,
   onlyKubeletFacts,
   ownedSelector,
@@ -36,6 +39,8 @@ export interface ReplicaOptions extends FollowingParts {
   /** The loaded injectors by `configurationKey`, from which the server answers. */
   readonly injectors: Map<string, Injector>;
   readonly load: LoadConfiguration;
+  /** Whether to watch namespaces for the ranges of OpenShift (`--openshift`). Default: false. */
+  readonly openshift?: boolean;
   /** The serving certificates by the name of their Secret; the TLS listener selects by host. */
   readonly certificates: ServingCertificates;
 }
@@ -73,6 +78,7 @@ export class Replica {
   /** By name of the serving Secret. */
   readonly #served = new Map<string, Served>();
   readonly #nodes = new ObjectStore();
+  readonly #namespaces = new ObjectStore();
   readonly #webhooks = new ObjectStore();
   readonly #starting = new AbortController();
   readonly #stop = new AbortController();
@@ -83,13 +89,14 @@ export class Replica {
   #pendingReloads = 0;
   #loading = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
+  #namespaceRanges: ReadonlyMap<string, NamespaceMetadata> | undefined;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
   }
 
   start(): void {
-    const { operatorClass } = this.#options;
+    const { operatorClass, openshift } = this.#options;
     const owned = ownedSelector(operatorClass);
     this.#configMaps.subscribe((change) => this.#onConfigMap(change));
     this.#nodes.subscribe((change) => {
@@ -102,6 +109,13 @@ export class Replica {
     this.#follow(webhooks, AbortSignal.any([this.#stop.signal, this.#starting.signal]));
     this.#followed(validatorNames(operatorClass).servingSecret);
     this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: onlyKubeletFacts });
+    if (openshift !== true) return;
+    this.#namespaces.subscribe(({ type, object, before }) => {
+      // Ignore other changes, so that callers can compare the map by identity.
+      if (type === 'Deleted' || !isDeepStrictEqual(object.metadata.annotations, before?.metadata.annotations))
+        this.#namespaceRanges = undefined;
+    });
+    this.#follow({ resource: namespaces, store: this.#namespaces, namespace: undefined, transform: onlyRanges });
   }
 
   /** Ends the watches; loaded configurations are still served. */
@@ -111,7 +125,9 @@ export class Replica {
 
   /** Whether all existing objects were loaded once, and all webhook paths were readable. */
   get ready(): boolean {
-    const stores = [this.#configMaps, this.#webhooks, ...[...this.#served.values()].map(({ store }) => store)];
+    const ofNamespaces = this.#options.openshift === true ? [this.#namespaces] : [];
+    const ofSecrets = [...this.#served.values()].map(({ store }) => store);
+    const stores = [this.#configMaps, this.#webhooks, ...ofNamespaces, ...ofSecrets];
     const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#pendingReloads === 0;
     if (isLoaded && this.#webhooks.list().every(hasReadablePaths)) this.#starting.abort();
     return this.#starting.signal.aborted;
@@ -121,6 +137,17 @@ export class Replica {
   nodes(): readonly NodeFacts[] {
     this.#nodeFacts ??= this.#nodes.list().map(kubeletFacts);
     return this.#nodeFacts;
+  }
+
+  /** Returns the ranges of the namespaces; undefined unless the operator runs on OpenShift. */
+  namespaces(): ReadonlyMap<string, NamespaceMetadata> | undefined {
+    if (this.#options.openshift !== true) return undefined;
+    this.#namespaceRanges ??= new Map(
+      this.#namespaces.list().flatMap(({ metadata: { name = '', annotations } }) => {
+        return annotations === undefined ? [] : [[name, { annotations }]];
+      }),
+    );
+    return this.#namespaceRanges;
   }
 
   /** Returns the state by InjectorConfig; key {@link validatorReport} has the validator's state. */
@@ -314,6 +341,14 @@ export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined
   const chain = parseBundle(inMemory?.certificatePem ?? '');
   const [leaf] = chain;
   return leaf !== undefined && leaf.notAfter > now && !isAccepted(chain, parseBundle(pair.caPem), now);
+}
+
+/** Keeps only the ranges of a namespace: a cluster can have thousands of namespaces. */
+function onlyRanges({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
+  const { name = '', resourceVersion = '' } = metadata;
+  const ranges = Object.entries(metadata.annotations ?? {}).filter(([key]) => rangeAnnotations.includes(key));
+  const annotations = ranges.length === 0 ? {} : { annotations: Object.fromEntries(ranges) };
+  return { apiVersion, kind, metadata: { name, resourceVersion, ...annotations } };
 }
 
 /** Reports whether all paths are readable. If not, our Lease makes a newer leader rewrite them. */

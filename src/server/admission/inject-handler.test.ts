@@ -73,10 +73,15 @@ describe('decideInjection', () => {
       requests.push(request);
       return injected;
     };
+    const namespaceMetadata = { annotations: { 'openshift.io/sa.scc.uid-range': '1000/10' } };
+    const namespaces = new Map([['shop', namespaceMetadata]]);
     decideInjection(target, podCreation(), surroundings, inject);
     decideInjection(target, podCreation(), {}, inject);
+    decideInjection(target, podCreation(), { namespaces }, inject);
+    decideInjection(target, podCreation({ namespace: 'other' }), { namespaces }, inject);
     const bare = { pod: somePod, namespace: 'shop', path: '/inject' };
-    assert.deepEqual(requests, [{ ...bare, ...surroundings }, bare]);
+    const other = { ...bare, namespace: 'other' };
+    assert.deepEqual(requests, [{ ...bare, ...surroundings }, bare, { ...bare, namespaceMetadata }, other]);
   });
 
   describe('allows requests that do not create a pod, with a warning:', () => {

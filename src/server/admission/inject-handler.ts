@@ -1,5 +1,5 @@
 import { inject as injectPod } from '../../inject/inject.ts';
-import type { InjectionRequest } from '../../inject/injection-request.ts';
+import type { InjectionRequest, NamespaceMetadata } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
 import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
@@ -12,7 +12,10 @@ import { annotateConfiguration } from './configuration-annotation.ts';
  * The state of the cluster that an injection needs, from memory. A list must be the same object
  * until it changes, because cached decisions depend on its identity.
  */
-export type Surroundings = Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
+export type Surroundings = Pick<InjectionRequest, 'nodes' | 'proxyConfigs'> & {
+  /** The namespaces by name, on OpenShift. */
+  readonly namespaces?: ReadonlyMap<string, NamespaceMetadata>;
+};
 
 /** The injector that a path names, and the path from `/inject` on. */
 export interface InjectionTarget {
@@ -49,7 +52,7 @@ export function decideInjection(
   const { object: pod, namespace } = request;
   if (!isJsonObject(pod))
     return { ...denied('InvalidPod', 400, 'request.object must be a pod: a JSON object'), outcome: 'failed', injector };
-  const result = inject(target.injector, { pod, namespace, path: target.path, ...surroundings });
+  const result = inject(target.injector, requestFor(pod, namespace, target.path, surroundings));
   const { outcome } = result;
   switch (outcome) {
     case 'injected': {
@@ -77,6 +80,17 @@ export function decideInjection(
       return audited(target, { ...denied(reason, codes[reason], said), outcome, injector });
     }
   }
+}
+
+/** Returns the request to the engine for a pod. */
+export function requestFor(
+  pod: JsonObject,
+  namespace: string,
+  path: string,
+  { namespaces, ...others }: Surroundings,
+): InjectionRequest {
+  const namespaceMetadata = namespaces?.get(namespace);
+  return { pod, namespace, path, ...others, ...(namespaceMetadata && { namespaceMetadata }) };
 }
 
 /** Describes a request that does not create a pod. As in Istio, a missing resource means pods. */

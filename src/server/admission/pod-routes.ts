@@ -25,8 +25,8 @@ export function podHandler(
 ): RouteHandler {
   const { target, rollout } = targets;
   const dependencies = (): readonly unknown[] => {
-    const { nodes, proxyConfigs } = surroundings();
-    return [target.injector, rollout?.canary.injector, nodes, proxyConfigs];
+    const { nodes, proxyConfigs, namespaces } = surroundings();
+    return [target.injector, rollout?.canary.injector, nodes, proxyConfigs, namespaces];
   };
   return {
     handler: (request) =>

@@ -7,6 +7,7 @@ import {
   type InjectionTarget,
   type InjectPod,
   notAPodCreation,
+  requestFor,
   type Surroundings,
 } from '../admission/inject-handler.ts';
 import { changedFields, joined } from './changed-fields.ts';
@@ -34,7 +35,7 @@ export function compareTracks(
   const { object: pod, namespace } = request;
   if (notAPodCreation(request) !== undefined || !isJsonObject(pod)) return undefined;
   const injectedBy = ({ injector, path }: InjectionTarget): InjectionResult =>
-    inject(injector, { pod, namespace, path, ...surroundings });
+    inject(injector, requestFor(pod, namespace, path, surroundings));
   const [before, after] = [injectedBy(stable), injectedBy(canary)];
   if (after.outcome === 'failed') {
     if (before.outcome === 'failed') return { outcome: 'same' };

@@ -80,7 +80,7 @@ function startThread(
   );
   return {
     post({ target, rollout, surroundings, ...task }) {
-      const { nodes, proxyConfigs } = surroundings;
+      const { nodes, proxyConfigs, namespaces } = surroundings;
       const message: ToThread = {
         ...task,
         target: numbered(target),
@@ -88,6 +88,7 @@ function startThread(
         surroundings: {
           ...(nodes && nodes !== known.nodes && { nodes }),
           ...(proxyConfigs && proxyConfigs !== known.proxyConfigs && { proxyConfigs }),
+          ...(namespaces && namespaces !== known.namespaces && { namespaces }),
         },
       };
       known = surroundings;
