@@ -118,7 +118,7 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   negative:
     'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `diff` found differences; `lint` found warnings; `tag watch` saw a rollback or stopped restarts; `adopt prove` found differences; `adopt move` took a namespace back',
   refused:
-    '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused; `lint` found errors; `adopt prove`: this injector would refuse a pod; `adopt move` and `finish` refused to begin',
+    '`check`: a webhook would refuse the pod; `diff`: new pods of a workload would be refused; `lint` found errors; `adopt plan`: a setting cannot be adopted; `adopt prove`: this injector would refuse a pod; `adopt move` and `finish` refused to begin',
   unknown:
     '`check`, `diff`: the result is unknown; `diff`: a name matches nothing, or there is nothing to compare; `adopt prove`: nothing or not all was compared',
 };
