@@ -10,7 +10,7 @@ import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { adoptionOf } from './adoption.ts';
 import { giveBack, istioConfigurations, moveRights, replace } from './moves.ts';
 import { readInjectors } from './prove.ts';
-import { samplePods, untilAnsweredBy } from './sample-pods.ts';
+import { newPodsIn, untilAnsweredBy } from './sample-pods.ts';
 import { setStandby } from './standby.ts';
 
 interface BackOptions extends ClusterOptions {
@@ -51,22 +51,18 @@ async function back(
     for (const each of istio) await replace(client, each, { ...adoptionOf(each), isDeactivated: false });
     terminal.out("Istio's webhooks are active again; this injector stands by");
   }
-  for (const name of names) {
-    if (!moved.includes(name)) {
-      terminal.error(`namespace ${name}: was not moved`);
-      continue;
-    }
-    await giveBack(client, name);
-    // Read again, because the labels of the namespace decide which injector is due.
-    const { facts } = await readInjectors(client, undefined, name, []);
-    const samples = await samplePods(client, facts, name);
-    const problem = await untilAnsweredBy('Istio', samples, facts, options.timeout);
+  for (const name of names.filter((each) => !moved.includes(each))) terminal.error(`namespace ${name}: was not moved`);
+  const given = names.filter((each) => moved.includes(each));
+  // Give all back before any question, which may take long.
+  for (const name of given) await giveBack(client, name);
+  // The labels of namespaces decide which injector is due. Ours may not exist any more.
+  const { facts } = await readInjectors(client, [], undefined, []);
+  for (const name of given) {
+    const samples = (await newPodsIn(client, facts, name)).filter(({ isInjected }) => isInjected);
+    const problem = await untilAnsweredBy('Istio', samples, facts, options.timeout, true);
     if (problem !== undefined) terminal.setExitCode(exitCodes.negative);
-    terminal.out(
-      problem === undefined
-        ? `namespace ${name}: given back; Istio's injector answers for new pods of ${plural(samples.length, 'workload')}`
-        : `namespace ${name}: given back, but ${problem}`,
-    );
+    const answers = `Istio's injector answers for new pods of ${plural(samples.length, 'workload')}`;
+    terminal.out(`namespace ${name}: given back${problem === undefined ? `; ${answers}` : `, but ${problem}`}`);
   }
   if (names.length === 0 && !isFinished) terminal.out('nothing to give back: no namespace was moved');
 }

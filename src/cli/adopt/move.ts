@@ -5,7 +5,7 @@ import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { configMaps, namespaces } from '../../operator/cluster-view.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { readNamedFile } from '../files.ts';
+import { messageOf, readNamedFile } from '../files.ts';
 import { parseSeconds } from '../option-values.ts';
 import { checkRights } from '../precautions.ts';
 import { plural } from '../report/write-report.ts';
@@ -148,8 +148,8 @@ async function moveOne(
     return exitCodes.refused;
   }
   terminal.error(plan.remarks);
-  await plan.write();
-  const problem = await untilAnsweredBy('ours', samples, facts, timeout);
+  const failure = await plan.write().then(() => undefined, messageOf);
+  const problem = failure ?? (await untilAnsweredBy('ours', samples, facts, timeout));
   if (problem === undefined) {
     terminal.out(
       `namespace ${name}: moved ${plan.what}; new pods of ${plural(samples.length, 'workload')} are the same`,
@@ -157,7 +157,7 @@ async function moveOne(
     return exitCodes.success;
   }
   await giveBack(client, name);
-  const left = await untilAnsweredBy('Istio', samples, facts, timeout);
+  const left = await untilAnsweredBy('Istio', samples, facts, timeout, true);
   terminal.error(`namespace ${name}: taken back, because ${problem}${left === undefined ? '' : `; ${left}`}`);
   return exitCodes.negative;
 }

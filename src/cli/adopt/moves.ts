@@ -3,6 +3,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { podWebhooks } from '../../explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import { mutatingWebhooks, namespaces } from '../../operator/cluster-view.ts';
 import { configurationKey } from '../../routing/route.ts';
 import { apiServerMatcher, type Labels, requirementsOf } from '../../selection/label-selector.ts';
@@ -100,8 +101,22 @@ export async function moveBySelectors(
 /** The value of Istio's chart that leaves out the mutating webhook. */
 export const valueWithoutWebhook = 'global.operatorManageWebhooks=true';
 
+/** The maximum number of attempts, if istiod or another client changes the object too. */
+const attempts = 5;
+
 /** Gives a namespace back to Istio's injector: labels and selectors as they were. */
 export async function giveBack(client: ApiClient, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await restore(client, name);
+      return;
+    } catch (error) {
+      if (!isConflict(error) || attempt === attempts) throw error;
+    }
+  }
+}
+
+async function restore(client: ApiClient, name: string): Promise<void> {
   for (const each of await istioConfigurations(client)) {
     const adoption = adoptionOf(each);
     if (!adoption.namespaces.includes(name)) continue;

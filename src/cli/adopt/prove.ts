@@ -116,7 +116,7 @@ interface Injectors {
 
 /**
  * Reads the two injectors.
- * @param objects the InjectorConfigs and RevisionTags of files; undefined for those of the cluster
+ * @param objects our injectors in files; undefined for those of the cluster, empty for none
  * @param remarks receives what the user may not read
  */
 export async function readInjectors(
@@ -171,6 +171,7 @@ async function injectorsIn(
   const named = new Map(references.map(({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }]));
   const read = [...named.values()].map(({ namespace, name }) => client.find(configMaps, name, { namespace }));
   const all = [...objects, ...(await Promise.all(read)).flatMap((each) => each ?? [])];
+  if (objects.length === 0) return { webhooks: [], injectorOf: () => ({ unavailable: 'there is none' }) };
   const loaded = await loadConfigurations('-f', all, undefined, (config) => readModeFacts(client, cluster, config));
   const { configurations } = readFileFacts(all, 'sidecar-injector-system');
   return {

@@ -10,37 +10,54 @@ import { barePodOf, differences, type InjectorFacts, isByOurs, hasStatus } from 
 import { newestPods } from './newest-pods.ts';
 import { inParallel } from './in-parallel.ts';
 
-/** A new pod of a workload, and what the API server makes of it before a move. */
-export interface SamplePod {
+/** A new pod of a workload. */
+export interface NewPod {
   readonly workload: string;
   readonly pod: KubernetesObject;
-  readonly before: JsonObject;
+  /** Whether the live pod is injected. */
+  readonly isInjected: boolean;
   /** The target of our webhook that selects the pod. */
   readonly ours: WebhookTarget | undefined;
 }
 
-/**
- * Dry-runs a new pod of each workload of a namespace. Returns those that are injected, or a pod of
- * the simplest kind if the namespace has none.
- */
-export async function samplePods(client: ApiClient, facts: InjectorFacts, namespace: string): Promise<SamplePod[]> {
-  const samples: SamplePod[] = [];
-  const add = async (stored: KubernetesObject, workload: { kind: string; name: string }): Promise<void> => {
-    const bare = barePodOf(stored, { namespace, ...workload }, facts);
+/** A new pod, and what the API server makes of it before a move. */
+export interface SamplePod extends NewPod {
+  readonly before?: JsonObject;
+}
+
+/** Returns a new pod of each workload of a namespace that the webhooks of an injector select. */
+export async function newPodsIn(client: ApiClient, facts: InjectorFacts, namespace: string): Promise<NewPod[]> {
+  const found: NewPod[] = [];
+  const add = (stored: KubernetesObject, kind: string, name: string): void => {
+    const bare = barePodOf(stored, { namespace, kind, name }, facts);
     if (bare === undefined) return;
     const pod = bare.pod as unknown as KubernetesObject;
-    const before = await facts.create(pod);
-    const name = `${workload.kind.toLowerCase()}/${workload.name}`;
-    if (hasStatus(before)) samples.push({ workload: name, pod, before, ours: bare.ours });
+    found.push({
+      workload: `${kind.toLowerCase()}/${name}`,
+      pod,
+      isInjected: hasStatus({ ...stored }),
+      ours: bare.ours,
+    });
   };
   await inParallel(await newestPods(client, namespace, () => undefined), async ({ kind, name, pod }) => {
     const stored = await client.find(pods, pod, { namespace });
-    if (stored !== undefined) await add(stored, { kind, name });
+    if (stored !== undefined) add(stored, kind, name);
   });
-  if (samples.length === 0) await add(probePod(namespace), { kind: 'Pod', name: 'adopt-probe' });
+  if (found.length === 0) add(probePod(namespace), 'Pod', 'adopt-probe');
+  return found;
+}
+
+/** Dry-runs the new pods of a namespace, and returns those that are injected. */
+export async function samplePods(client: ApiClient, facts: InjectorFacts, namespace: string): Promise<SamplePod[]> {
+  const samples: SamplePod[] = [];
+  await inParallel(await newPodsIn(client, facts, namespace), async (each) => {
+    const before = await facts.create(each.pod);
+    if (hasStatus(before)) samples.push({ ...each, before });
+  });
   return samples;
 }
 
+/** A pod of the simplest kind, for a namespace without workloads. */
 function probePod(namespace: string): KubernetesObject {
   const metadata = { name: 'adopt-probe', namespace, labels: { [istioKeys.inject]: 'true' } };
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'app', image: 'app:1' }] } };
@@ -50,15 +67,16 @@ function probePod(namespace: string): KubernetesObject {
 const interval = 200;
 
 /**
- * Dry-runs the pods again until each has another injector than before. Returns undefined, or why
- * the pods should rather keep their injector: the first pod that is bare, different or refused.
- * @param seconds how long to wait
+ * Dry-runs the pods until an injector answers for each. Returns undefined, or the problem of a pod
+ * that is bare, different or refused, or that the other injector still gets after some seconds.
+ * @param isPatient whether to wait for pods with a problem: the API server may not use a change yet
  */
 export async function untilAnsweredBy(
   injector: 'ours' | 'Istio',
   samples: readonly SamplePod[],
   { create }: Pick<InjectorFacts, 'create'>,
   seconds: number,
+  isPatient = false,
 ): Promise<string | undefined> {
   const end = performance.now() + seconds * 1000;
   let problem: string | undefined;
@@ -68,15 +86,17 @@ export async function untilAnsweredBy(
         if (!(error instanceof ApiError)) throw error;
         return error;
       });
-      if (answer instanceof ApiError) problem = `new pods of ${workload} are refused: ${answer.message}`;
-      else if (!hasStatus(answer)) problem = `new pods of ${workload} would start without a sidecar`;
-      else if (isByOurs(answer) === (injector === 'ours')) {
-        const [first] = differences(before, answer);
-        if (first !== undefined) problem = `new pods of ${workload} would differ: ${first.path}`;
-        return;
-      } else if (performance.now() > end)
-        problem = `the other injector still answers for ${workload} after ${seconds} s`;
-      else await sleep(interval);
+      const isDue = !(answer instanceof ApiError) && hasStatus(answer) && isByOurs(answer) === (injector === 'ours');
+      const difference = isDue && before !== undefined ? differences(before, answer)[0] : undefined;
+      if (isDue && difference === undefined) return;
+      const isLate = performance.now() > end;
+      if (answer instanceof ApiError) {
+        if (isLate || !isPatient) problem = `new pods of ${workload} are refused: ${answer.message}`;
+      } else if (!hasStatus(answer)) {
+        if (isLate || !isPatient) problem = `new pods of ${workload} would start without a sidecar`;
+      } else if (difference !== undefined) problem = `new pods of ${workload} would differ: ${difference.path}`;
+      else if (isLate) problem = `the other injector still answers for ${workload} after ${seconds} s`;
+      await sleep(interval);
     }
   });
   return problem;

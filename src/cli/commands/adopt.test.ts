@@ -211,6 +211,27 @@ describe('injector adopt', () => {
       assert.equal(await newPod('shop'), 'Istio');
     });
 
+    it('gives a namespace back although the API server does not use the change yet', async () => {
+      await adopt('move', 'shop', '--proof', await proofFile());
+      cluster.memory.faults.push(refusal('POST', '/pods', 500, 'failed calling webhook', 2));
+      sees(await adopt('back'), 0, { out: /shop: given back; Istio's injector answers/ });
+      await adopt('move', 'shop', '--proof', await proofFile());
+      cluster.memory.faults.push(refusal('POST', '/pods', 500, 'failed calling webhook'));
+      sees(await adopt('back', '--timeout', '0'), 3, { out: /given back, but .* are refused: failed calling/ });
+      assert.equal(labelsOf('shop')?.['istio-injection'], 'enabled');
+    });
+
+    it('takes a namespace back if another client changes the object meanwhile', async () => {
+      const proof = await proofFile();
+      cluster.memory.faults.push(refusal('PUT', '/istio-sidecar-injector', 409, 'the object has been modified', 1));
+      sees(await adopt('move', 'shop', '--by', 'selectors', '--proof', proof), 3, {
+        errors: /taken back, because the object has been modified/,
+      });
+      await adopt('move', 'shop', '--by', 'selectors', '--proof', proof);
+      cluster.memory.faults.push(refusal('PUT', '/istio-sidecar-injector', 409, 'the object has been modified', 1));
+      sees(await adopt('back', 'shop'), 0, { out: /shop: given back/ });
+    });
+
     it('takes a namespace back if a new pod would be bare, different or refused', async () => {
       const proof = await proofFile();
       const isOurs = (pod: KubernetesObject): boolean => annotationOf(pod, injectedByAnnotation) !== undefined;
