@@ -1,3 +1,4 @@
+import { istioKeys } from '../api/injector-config/webhook-keys.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import { injectedByAnnotation } from '../api/names.ts';
 import { decide } from '../inject/decide.ts';
@@ -7,6 +8,7 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
 import { refusalOf } from '../inject/validity/find-invalid-fields.ts';
+import { isIstioInjector } from '../selection/foreign-overlap.ts';
 import type { PodCreation } from './pod-creation.ts';
 import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
 import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
@@ -67,7 +69,7 @@ export function explainCreation(creation: PodCreation, surroundings: Explanation
   const toReinvoke = new Set<PodWebhook>();
   const reinvocable: PodWebhook[] = [];
   for (const each of surroundings.webhooks) {
-    const answer = ask(each, creation, pod, surroundings);
+    const answer = ask(each, creation, pod, surroundings, calledInjector(findings));
     findings.push(answer.finding);
     if (answer.finding.outcome === 'Refused') return refused(answer.finding, findings, creation.pod);
     // Includes this webhook, because built-in plugins of the API server change its additions.
@@ -109,12 +111,19 @@ interface Answer {
   readonly pod?: JsonObject;
 }
 
-function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: ExplanationInputs): Answer {
+/** @param other the webhook of another injector that was called before */
+function ask(
+  each: PodWebhook,
+  creation: PodCreation,
+  pod: JsonObject,
+  surroundings: ExplanationInputs,
+  other?: WebhookFinding,
+): Answer {
   const { webhookConfiguration, webhook, canary } = each;
   const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
   const target = isCanary ? canary.target : each.target;
   const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
-  const { called, steps, ...choice } = chooseWebhook(webhook, creation, pod);
+  const { called, steps, ...choice } = chooseAfter(other, webhook, creation, pod);
   const policies = { failurePolicy, reinvocationPolicy };
   const found = { configuration: webhookConfiguration, webhook: webhook.name, target, ...policies, ...choice };
   if (called !== 'Yes')
@@ -126,6 +135,34 @@ function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundi
   const answer = askOurs(target, creation, pod, surroundings);
   const finding = { ...found, ...answer.finding, steps: [...steps, ...answer.finding.steps] };
   return { ...answer, finding, isCalled: true };
+}
+
+/** Chooses a webhook; another injector's webhook that was called has set its status annotation. */
+function chooseAfter(
+  other: WebhookFinding | undefined,
+  webhook: PodWebhook['webhook'],
+  creation: PodCreation,
+  pod: JsonObject,
+): WebhookChoice {
+  const found = chooseWebhook(webhook, creation, pod);
+  if (other === undefined || found.called !== 'Yes') return found;
+  const annotations = { [istioKeys.status]: '{}', ...objectAt(pod, ['metadata', 'annotations']) };
+  const injected = { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
+  const choice = chooseWebhook(webhook, creation, injected);
+  if (choice.called !== 'No') return choice;
+  return { ...choice, reason: otherInjector, message: `${calledFor(other)} first: ${choice.message}` };
+}
+
+/** The reason if none of our webhooks is called, because another injector's webhook is. */
+export const otherInjector = 'OtherInjector';
+
+/** Returns the first webhook of another injector that is called. */
+export function calledInjector(findings: readonly WebhookFinding[]): WebhookFinding | undefined {
+  return findings.find(({ outcome, webhook }) => outcome === 'Called' && isIstioInjector(webhook));
+}
+
+function calledFor({ configuration, webhook }: WebhookFinding): string {
+  return `webhook configuration ${configuration} (webhook ${webhook}) of another injector is called for the pod`;
 }
 
 interface OurAnswer {
@@ -200,6 +237,9 @@ function summary(
   const conditional = ours.find(({ outcome, reason }) => outcome === 'NotCalled' && reason !== 'NotSelected');
   const found = skipped ?? conditional;
   if (found !== undefined) return { outcome: 'NotInjected', reason: found.reason, message: found.message };
+  const other = calledInjector(findings);
+  if (other !== undefined)
+    return { outcome: 'NotInjected', reason: otherInjector, message: `${calledFor(other)}, and none of ours` };
   return { outcome: 'NotInjected', ...notSelected(ours, creation) };
 }
 

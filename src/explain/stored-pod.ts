@@ -4,16 +4,28 @@ import type { CreationFinding } from './explain-creation.ts';
 import type { PodWebhook } from './pod-webhook.ts';
 import { keysOf } from '../selection/label-selector.ts';
 
+/** A pod of another injector, compared with a new pod of ours. */
+export interface OtherInjectorFinding {
+  /** The revision that the other injector wrote; empty if it wrote none. */
+  readonly revision: string;
+  readonly result: 'Identical' | 'Different' | 'NotCompared';
+  /** Why the result is not `Identical`, for example the fields that differ; empty if it is. */
+  readonly why: string;
+}
+
 /** The comparison of an existing pod with the result of recreating it. */
 export interface StoredPodFinding {
   /**
    * `Current` (injected), `Plain` (not injected): a new pod would be the same. `Stale`: another
    * configuration would inject a new pod. `Missing`: a new pod would be injected. `Leftover`: a new
-   * pod would not be injected. `Unknown`, `Refused`: the outcome of the creation.
+   * pod would not be injected. `Other`: another injector injected it. `Unknown`, `Refused`: the
+   * outcome of the creation.
    */
-  readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Unknown' | 'Refused';
+  readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Other' | 'Unknown' | 'Refused';
   readonly injectedBy: readonly string[];
   readonly message: string;
+  /** How a pod of another injector compares with a new pod of ours. */
+  readonly other?: OtherInjectorFinding;
   /** Set while the pod waits for its sidecar (failurePolicy Hold). */
   readonly held?: { readonly gate: string; readonly since: string; readonly message: string };
 }
@@ -29,14 +41,17 @@ export function injectedByOf({ metadata }: KubernetesObject): string[] {
 /**
  * Compares an existing pod with the result of recreating it.
  * @param namespace the namespace of the pod; its managedFields show when labels were written
+ * @param other the comparison of a pod that another injector injected
  */
 export function compareStoredPod(
   stored: KubernetesObject,
   recreated: CreationFinding,
   webhooks: readonly PodWebhook[],
   namespace?: KubernetesObject,
+  other?: OtherInjectorFinding,
 ): StoredPodFinding {
   const injectedBy = injectedByOf(stored);
+  if (other !== undefined) return { state: 'Other', injectedBy, message: describeOther(other), other };
   const has = injectedBy.length === 0 ? 'it is not injected' : `it was injected by ${injectedBy.join(', ')}`;
   const held = heldBy(stored, recreated);
   const found = (state: StoredPodFinding['state'], what: string): StoredPodFinding => {
@@ -54,6 +69,12 @@ export function compareStoredPod(
   if (expected.length === 0) return found('Leftover', `, and would not be now; ${remedy}`);
   if (expected.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
   return found('Stale', `; now it would be injected by ${expected.join(', ')}; ${remedy}`);
+}
+
+function describeOther({ revision, result, why }: OtherInjectorFinding): string {
+  const by = `it was injected by another injector, revision ${revision === '' ? 'unknown' : revision}`;
+  if (result === 'Identical') return `${by}; a new pod of ours would be identical`;
+  return result === 'Different' ? `${by}; ${why}` : `${by}; not compared with a new pod of ours: ${why}`;
 }
 
 const ends = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { claimOfConfig } from './pod-claims.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
-import { foreignOverlap, foreignSelectors } from './foreign-overlap.ts';
+import { foreignOverlap, foreignSelectors, istioSelectors } from './foreign-overlap.ts';
 import { istio, revision, rules } from './testdata/istio-webhook.ts';
 
 describe('foreignOverlap', () => {
@@ -40,5 +40,17 @@ describe('foreignOverlap', () => {
     assert.notEqual(foreignSelectors(istio()), foreignSelectors(istio({ namespaceSelector: revision('x') })));
     assert.equal(foreignSelectors(istio({}, { labels: ours })), '');
     assert.equal(foreignSelectors(undefined), '');
+  });
+});
+
+describe('istioSelectors', () => {
+  const selects = (configuration: KubernetesObject, isCertain = true): boolean =>
+    istioSelectors([configuration], isCertain).some(({ namespace }) => namespace({ 'istio-injection': 'enabled' }));
+
+  it("returns the selectors of Istio's injector, if they alone decide", () => {
+    const conditional = istio({ matchConditions: [{ name: 'some', expression: 'true' }] });
+    assert.deepEqual([selects(istio()), selects(conditional), selects(conditional, false)], [true, false, true]);
+    assert.equal(selects(istio({ name: 'x.example.com' })), false);
+    assert.equal(selects(istio({}, { deletionTimestamp: 'now' })), false);
   });
 });

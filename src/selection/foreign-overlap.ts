@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/names.ts';
 import { intersect, type PodClaim } from './pod-claims.ts';
 import { keysOf } from './label-selector.ts';
-import type { SelectorPair } from './selecting-webhook.ts';
+import { type CompiledSelectors, compileSelectors, type SelectorPair } from './selecting-webhook.ts';
 import type { WebhookSelectors } from './webhook-selectors.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
@@ -10,10 +10,12 @@ import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 interface Webhook extends SelectorPair {
   readonly name?: string;
   readonly rules?: readonly WebhookRule[];
+  readonly matchConditions?: readonly unknown[];
 }
 
 interface PodWebhook extends WebhookSelectors {
   readonly keys: ReadonlySet<string>;
+  readonly isConditional: boolean;
 }
 
 /** The webhooks of each object that was parsed. Objects in the watch cache never change. */
@@ -43,6 +45,23 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
   return undefined;
 }
 
+/** Reports whether this is the name of a webhook of Istio's injector, of a revision or a tag. */
+export function isIstioInjector(webhook: string): boolean {
+  return webhook.endsWith('sidecar-injector.istio.io');
+}
+
+/**
+ * Returns the selectors of the webhooks of Istio's injector.
+ * @param isCertain whether to leave out webhooks with matchConditions, which may exclude pods
+ */
+export function istioSelectors(configurations: readonly KubernetesObject[], isCertain = true): CompiledSelectors[] {
+  return configurations
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .flatMap(podWebhooksOf)
+    .filter(({ name, isConditional }) => isIstioInjector(name) && !(isCertain && isConditional))
+    .map(compileSelectors);
+}
+
 /** Returns a text that changes when overlaps may change; empty for our own webhooks. */
 export function foreignSelectors(configuration: KubernetesObject | undefined): string {
   if (configuration === undefined || configuration.metadata.deletionTimestamp !== undefined) return '';
@@ -57,8 +76,9 @@ function podWebhooksOf(configuration: KubernetesObject): readonly PodWebhook[] {
   const webhooks = isOurs ? [] : ((configuration.webhooks ?? []) as Webhook[]);
   const read = webhooks
     .filter(({ rules = [] }) => rules.some(takesPodCreations))
-    .map(({ name = '', namespaceSelector = {}, objectSelector = {} }) => ({
+    .map(({ name = '', namespaceSelector = {}, objectSelector = {}, matchConditions = [] }) => ({
       name,
+      isConditional: matchConditions.length > 0,
       namespaceSelector,
       objectSelector,
       keys: new Set([...keysOf(namespaceSelector), ...keysOf(objectSelector)]),

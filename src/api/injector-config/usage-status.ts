@@ -29,16 +29,24 @@ export const usageStatusFields = {
     current: count('Pods whose sidecar comes from the configuration that a new pod would get.'),
     stale: count('Pods whose sidecar comes from another configuration, or that would not be injected now.'),
     missing: count('Pods that have no sidecar, but would be injected now.'),
-    total: count('The sum of current, stale and missing. Excludes pods that another InjectorConfig injected.'),
+    total: count(
+      'The sum of current, stale and missing. Excludes pods that another InjectorConfig or injector injected.',
+    ),
   }),
-  namespaces: optionalObject('The namespaces whose labels select this object.', {
-    count: count('The number of namespaces.'),
-    names: names('The names of the first 20 namespaces.'),
-  }),
-  pods: optionalObject('The pods that were injected through this object, or would be injected now.', {
-    count: count('The number of these pods. Includes pods that injected.total counts elsewhere or not yet.'),
-    names: names('The first 20 pods, as namespace/name.'),
-  }),
+  namespaces: optionalObject(
+    'The namespaces whose labels select this object. Excludes namespaces that the injector of Istio selects, too.',
+    {
+      count: count('The number of namespaces.'),
+      names: names('The names of the first 20 namespaces.'),
+    },
+  ),
+  pods: optionalObject(
+    'The pods that were injected through this object, or would be injected now. Excludes pods that the injector of Istio selects, too.',
+    {
+      count: count('The number of these pods. Includes pods that injected.total counts elsewhere or not yet.'),
+      names: names('The first 20 pods, as namespace/name.'),
+    },
+  ),
   workloads: optionalObject('The workloads of these pods.', {
     count: count('The number of workloads.'),
     stale: workloadList({ pods }, 'The first 20 workloads with stale pods. Restart them to update their sidecars.'),

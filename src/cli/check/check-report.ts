@@ -1,5 +1,6 @@
 import { commandLine, inSequence } from '../../api/command-line.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { type Advice, adviseOn, type Change } from '../../explain/advice.ts';
@@ -17,9 +18,10 @@ import {
   misplacedLabels,
   textsAt,
 } from '../../explain/label-mistakes.ts';
+import { compareWithOurs, otherInjectorStatus } from '../../explain/other-injector.ts';
 import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
 import type { PodWebhook } from '../../explain/pod-webhook.ts';
-import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
+import { compareStoredPod, type OtherInjectorFinding, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { claimOfConfig, claimOfTag } from '../../selection/pod-claims.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
@@ -27,6 +29,7 @@ import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfRevision, configOfTag, namedByPod } from '../usage/installation.ts';
 import { lastGoodNotes } from '../usage/last-good.ts';
 import { readinessOf, staleSince } from '../usage/operator-health.ts';
+import { contextIn, type CreationFacts } from '../diff/compare.ts';
 import { creationOf, type Facts } from './facts.ts';
 import { replacePod } from './recreation.ts';
 import { controllerOf, type Subject } from './subject.ts';
@@ -65,6 +68,14 @@ export interface CheckReport {
   readonly notes: readonly string[];
 }
 
+/** What only some checks need. */
+export interface CheckInputs {
+  readonly creator?: Creator;
+  readonly dryRun?: DryRunAnswer;
+  /** The facts with which pods of another injector are compared; absent to skip that. */
+  readonly creationFacts?: CreationFacts;
+}
+
 /**
  * Explains one subject.
  * @param surroundings `surroundingsOf(facts)`; shared, so that each configuration is loaded once
@@ -73,7 +84,7 @@ export function checkSubject(
   subject: Subject,
   facts: Facts,
   surroundings: ExplanationInputs,
-  { creator, dryRun }: { readonly creator?: Creator; readonly dryRun?: DryRunAnswer } = {},
+  { creator, dryRun, creationFacts }: CheckInputs = {},
 ): CheckReport {
   const { kind, namespace, name, stored } = subject;
   const creation = creationOf(subject, facts.namespaces, creator);
@@ -101,7 +112,13 @@ export function checkSubject(
     reinvoked,
     rollouts: rolloutsOf(creation, finding, facts, surroundings),
     ...(stored && {
-      existing: compareStoredPod(stored, finding, surroundings.webhooks, facts.namespaces.get(namespace)),
+      existing: compareStoredPod(
+        stored,
+        finding,
+        surroundings.webhooks,
+        facts.namespaces.get(namespace),
+        creationFacts && compareOther(stored, finding, surroundings, creationFacts),
+      ),
     }),
     ...(dryRun && { dryRun: { ...dryRun, foreseen } }),
     advice,
@@ -119,6 +136,24 @@ export function checkSubject(
       ...(outcome === 'Unknown' && dryRun === undefined ? ['use --dry-run to ask the API server'] : []),
     ],
   };
+}
+
+/** Compares a pod of another injector with a new pod of ours. */
+function compareOther(
+  stored: KubernetesObject,
+  { webhooks }: CreationFinding,
+  { injectorOf }: ExplanationInputs,
+  facts: CreationFacts,
+): OtherInjectorFinding | undefined {
+  const status = otherInjectorStatus(stored, istioKeys.status);
+  if (status === undefined) return undefined;
+  const target = webhooks.find(({ reason, target }) => target !== undefined && reason !== 'NotSelected')?.target;
+  const injector = target === undefined ? { unavailable: 'none of our webhooks selects the pod' } : injectorOf(target);
+  const ours =
+    target === undefined || 'unavailable' in injector
+      ? (injector as { unavailable: string })
+      : { name: target.injectorConfig, hash: target.hash, injector };
+  return compareWithOurs(stored, status, ours, contextIn(stored.metadata.namespace ?? '', facts));
 }
 
 /** Reports whether a webhook with the configuration of an InjectorConfig is called. */

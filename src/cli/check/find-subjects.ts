@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { namesThere, nearestName } from '../../explain/nearest-name.ts';
+import { uninjectPod } from '../../explain/uninject.ts';
 import { UsageError } from '../terminal.ts';
 import { requireNamespaceIn } from '../usage/installation.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
@@ -107,8 +108,13 @@ async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string)
   return objects.flatMap((object) => {
     const subject = controllerOf(object.metadata) === undefined ? subjectOf(object, namespace) : undefined;
     if (subject === undefined) return [];
-    return [object.kind === 'Pod' ? { ...subject, stored: object } : subject];
+    return [object.kind === 'Pod' ? recreated(subject, object) : subject];
   });
+}
+
+/** Returns a stored pod as its author created it, as far as the pod shows that. */
+function recreated(subject: Subject, stored: KubernetesObject): Subject {
+  return { ...subject, pod: uninjectPod(subject.pod).pod, stored };
 }
 
 /** Returns the pod that the controller of a stored pod would create now. */
@@ -118,12 +124,12 @@ async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObje
   if (own === undefined) return undefined;
   const owner = controllerOf(stored.metadata);
   const resource = owner && knownKind(owner.apiVersion, owner.kind);
-  if (owner === undefined || resource === undefined) return { ...own, stored };
+  if (owner === undefined || resource === undefined) return recreated(own, stored);
   const controller = await client.find(resource, owner.name, { namespace });
   const made = controller && subjectOf(controller, namespace);
   if (made === undefined) {
     const notes = [`${owner.kind} ${owner.name}, which created the pod, does not exist: the stored pod is checked`];
-    return { ...own, stored, notes };
+    return { ...recreated(own, stored), notes };
   }
   const notes = [`checked as a new pod of ${owner.kind} ${owner.name}`];
   return { ...made, kind: 'Pod', name, stored, notes };

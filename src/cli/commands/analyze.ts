@@ -107,7 +107,9 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const gate = gateIn(pod);
     if (gate !== undefined) held.set(key, gate);
     if (kind === 'Pod' && judgements.some(({ state }) => state === 'stale' || state === 'missing')) bare.set(key, pod);
-    const isPlain = judgements.every(({ state }) => state === 'none' || state === 'undecided');
+    const isPlain = judgements.every(
+      ({ state, reason }) => (state === 'none' && reason !== 'OtherInjector') || state === 'undecided',
+    );
     const asks = configs.some(({ spec }) => namedByPod(spec.webhook.keys, {}, labels) !== undefined);
     const id = `${key}/${isPlain}`;
     const subject = subjectOf(pod, namespace);

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { type CheckReport, checkSubject, type DryRunAnswer } from '../check/check-report.ts';
+import { readCreationFacts } from '../diff/cluster-diff.ts';
 import { type Facts, surroundingsOf } from '../check/facts.ts';
 import { findSubjects, parseTargets } from '../check/find-subjects.ts';
 import { printChecks } from '../check/print-check.ts';
@@ -19,6 +21,7 @@ import { atFile } from '../files.ts';
 import { readFiles } from '../read-folder.ts';
 import { injectedByAnnotation } from '../../api/names.ts';
 import { creatableMetadata } from '../../inject/kubernetes/admission-pod.ts';
+import { otherInjectorStatus } from '../../explain/other-injector.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
@@ -34,7 +37,10 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
   try {
     const stored = (await client.request('POST', path, options)) as KubernetesObject;
     const injectedBy = injectedByOf(stored);
-    const how = injectedBy.length === 0 ? 'without our sidecar' : `with the sidecar of ${injectedBy.join(', ')}`;
+    const status = otherInjectorStatus(stored, istioKeys.status);
+    const other = status === undefined ? '' : ' and with the sidecar of another injector';
+    const how =
+      injectedBy.length === 0 ? `without our sidecar${other}` : `with the sidecar of ${injectedBy.join(', ')}`;
     const result = injectedBy.length === 0 ? 'NotInjected' : 'Injected';
     return { result, injectedBy, message: `the pod would be stored ${how}` };
   } catch (error) {
@@ -160,9 +166,19 @@ async function reportsOf(
   const surroundings = surroundingsOf(facts);
   const creator = as === undefined ? {} : { creator: { username: as, groups: asGroup } };
   const reports: CheckReport[] = [];
+  const notes: string[] = [];
+  const hasOthers = subjects.some(
+    ({ stored }) => stored && otherInjectorStatus(stored, istioKeys.status) !== undefined,
+  );
+  const { namespaces } = facts;
+  const others =
+    client === undefined || !hasOthers
+      ? {}
+      : { creationFacts: { namespaces, ...(await readCreationFacts(client, undefined, notes)) } };
+  const known = { ...facts, notes: [...facts.notes, ...notes] };
   for (const subject of subjects) {
     const asked = dryRun === true && client !== undefined ? { dryRun: await askByDryRun(client, subject) } : {};
-    reports.push(checkSubject(subject, facts, surroundings, { ...creator, ...asked }));
+    reports.push(checkSubject(subject, known, surroundings, { ...creator, ...asked, ...others }));
   }
   return reports;
 }

@@ -1,10 +1,11 @@
 import { statedMode } from '../../operator/configurations/native-mode.ts';
 import type { Command } from 'commander';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/names.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
+import { isIstiosNamespace } from '../../operator/usage/pod-usage.ts';
+import { isIstioInjector, istioSelectors } from '../../selection/foreign-overlap.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../report/write-report.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import type { Terminal } from '../terminal.ts';
-import { configOfTag, type Installation, namespacesNaming } from '../usage/installation.ts';
+import { configOfTag, type Installation } from '../usage/installation.ts';
 import { formatReadiness, type Readiness, readinessOf, staleSince, tellHealth } from '../usage/operator-health.ts';
 import { noCounts, readClusterUsage, type UsageReport } from '../usage/read-usage.ts';
 
@@ -126,13 +127,20 @@ function foreignRevisions(installation: Installation): RevisionReport[] {
         name: each.metadata.name ?? '',
         foreign: true,
         tags: tags.sort(),
-        namespaces: [revision, ...tags].flatMap((name) => namespacesNaming(installation, istioKeys, name)).sort(),
+        namespaces: namespacesOf(installation, istios, revision),
       };
     });
+}
+
+/** Returns the sorted namespaces that the webhooks of a revision and of its tags select. */
+function namespacesOf({ namespaces }: Installation, istios: readonly KubernetesObject[], revision: string): string[] {
+  const own = istios.filter(({ metadata }) => (metadata.labels?.['istio.io/rev'] ?? defaultRevision) === revision);
+  const selectors = istioSelectors(own, false);
+  return [...namespaces].flatMap(([name, labels]) => (isIstiosNamespace(labels, selectors) ? [name] : [])).sort();
 }
 
 function isIstios({ metadata, webhooks }: KubernetesObject): boolean {
   const all = Array.isArray(webhooks) ? (webhooks as { name?: string }[]) : [];
   const isOurs = metadata.labels?.[labelNames.managedBy] === managedBy;
-  return !isOurs && all.some(({ name }) => name?.endsWith('sidecar-injector.istio.io') === true);
+  return !isOurs && all.some(({ name }) => name !== undefined && isIstioInjector(name));
 }

@@ -2,6 +2,7 @@ import { operatorLeases } from '../testdata/operator-leases.ts';
 import { describeConfiguration, type FixedMode } from '../../operator/configurations/native-mode.ts';
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
+import { revision, rules } from '../../selection/testdata/istio-webhook.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { sees, type Seen } from '../testdata/recording-terminal.ts';
 
@@ -250,8 +251,11 @@ describe('injector status and revisions', () => {
   });
 
   it("also shows Istio's injectors", async () => {
-    cluster.memory.put('mutatingwebhookconfigurations', istio('istio-sidecar-injector-canary', {}));
-    cluster.memory.put('mutatingwebhookconfigurations', istio('istio-revision-tag-try', { 'istio.io/tag': 'try' }));
+    cluster.memory.put('mutatingwebhookconfigurations', istio('istio-sidecar-injector-canary', {}, 'canary'));
+    cluster.memory.put(
+      'mutatingwebhookconfigurations',
+      istio('istio-revision-tag-try', { 'istio.io/tag': 'try' }, 'try'),
+    );
     cluster.addNamespace('istios', { 'istio.io/rev': 'try' });
     const { out } = await injector('revisions', '-o', 'json');
     assert.deepEqual((JSON.parse(out) as unknown[])[2], {
@@ -268,12 +272,12 @@ describe('injector status and revisions', () => {
     );
   });
 
-  function istio(name: string, labels: Record<string, string>) {
+  function istio(name: string, labels: Record<string, string>, rev: string) {
     return {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
       metadata: { name, labels: { app: 'sidecar-injector', 'istio.io/rev': 'canary', ...labels } },
-      webhooks: [{ name: 'rev.namespace.sidecar-injector.istio.io' }],
+      webhooks: [{ name: 'rev.namespace.sidecar-injector.istio.io', rules, namespaceSelector: revision(rev) }],
     };
   }
 });

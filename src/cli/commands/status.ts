@@ -16,6 +16,7 @@ import { lastGoodNotes } from '../usage/last-good.ts';
 import { hasLiveReplica, tellHealth } from '../usage/operator-health.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
+import { compareOthers, type OtherInjectorUsage } from '../usage/other-injector.ts';
 import { readRefused, type RefusedWorkload } from '../usage/read-refused.ts';
 import { noCounts, readUsage, type UsageReport, type WorkloadUsage } from '../usage/read-usage.ts';
 
@@ -39,13 +40,19 @@ export function statusCommand(terminal: Terminal): Command {
         requireNamespace(namespace, installation);
         const usage = await readUsage(client, installation, namespace);
         const { refused, notes: unread } = await readRefused(client, namespace, usage.isInjected);
-        const report = statusReport(installation, { ...usage, refused }, options.stale === true);
+        const uncounted: string[] = [];
+        const others = await compareOthers(client, usage, namespace, uncounted);
+        const report = statusReport(
+          installation,
+          { ...usage, refused, others, injectedByOthers: usage.others },
+          options.stale === true,
+        );
         const mistakes = namespaceMistakes(installation, namespace);
-        const notes = [...installation.configs.flatMap(lastGoodNotes), ...usage.notes, ...unread];
+        const notes = [...installation.configs.flatMap(lastGoodNotes), ...usage.notes, ...unread, ...uncounted];
         return { report, mistakes, notes, health: installation.health, silent: silentIn(installation) };
       });
       const { stale, missing } = report.total;
-      if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
+      if (stale + missing > 0 || report.others.some(isNotIdentical)) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
       for (const mistake of mistakes) terminal.error(mistake);
       if (options.output === 'table') terminal.out(tables(report, silent, widthOf(terminal)));
@@ -68,6 +75,10 @@ export interface StatusReport {
   readonly workloads: readonly WorkloadUsage[];
   /** The workloads that ask for injection, and whose pods the API server refuses. */
   readonly refused: readonly RefusedWorkload[];
+  /** The number of pods that another injector injected; these count in no other number. */
+  readonly injectedByOthers: number;
+  /** The workloads of these pods. */
+  readonly others: readonly OtherInjectorUsage[];
   /** The pods that wait for their sidecar (failurePolicy Hold), by scheduling gate. */
   readonly held: UsageReport['held'];
   /** Each pod once: a pod that several injectors inject, in its worst state. */
@@ -77,7 +88,7 @@ export interface StatusReport {
 /** @param onlyStale omits rows without stale or missing pods */
 function statusReport(
   { configs, tags }: Installation,
-  usage: UsageReport & Pick<StatusReport, 'refused'>,
+  usage: UsageReport & Pick<StatusReport, 'refused' | 'others' | 'injectedByOthers'>,
   onlyStale: boolean,
 ): StatusReport {
   const isShown = ({ stale, missing }: PodCounts): boolean => !onlyStale || stale + missing > 0;
@@ -105,9 +116,15 @@ function statusReport(
       .filter(isShown),
     workloads: usage.workloads.filter(isShown),
     refused: usage.refused,
+    injectedByOthers: usage.injectedByOthers,
+    others: usage.others.filter((each) => !onlyStale || isNotIdentical(each)),
     held: usage.held,
     total: [...usage.namespaces.values()].reduce(sum, noCounts),
   };
+}
+
+function isNotIdentical({ different, notCompared }: OtherInjectorUsage): boolean {
+  return different + notCompared > 0;
 }
 
 /** Returns mistakes in namespace labels, which would otherwise look like missing injection. */
@@ -131,7 +148,7 @@ const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
 /** Returns the tables that have rows, and a last line with the totals. */
 function tables(
-  { injectorConfigs, tags, namespaces, workloads, refused, total }: StatusReport,
+  { injectorConfigs, tags, namespaces, workloads, refused, others, injectedByOthers, total }: StatusReport,
   silent: ReadonlySet<string>,
   width: number,
 ): string[] {
@@ -168,9 +185,22 @@ function tables(
       (each) => [each.namespace, each.workload, `${each.kind}/${each.name}`],
       ({ message }) => [message],
     ),
+    table(
+      ['NAMESPACE', 'OTHER INJECTOR', 'REVISION', 'OURS', 'IDENTICAL', 'DIFFERENT', 'UNKNOWN'],
+      others,
+      (each) => [
+        each.namespace,
+        each.workload,
+        each.revision === '' ? '-' : each.revision,
+        each.injectorConfig,
+        ...[each.identical, each.different, each.notCompared].map(String),
+      ],
+      ({ reasons }) => reasons,
+    ),
   ];
   const { current, stale, missing } = total;
-  return [...parts.flat(), `${current} current, ${stale} stale, ${missing} missing`];
+  const injected = injectedByOthers === 0 ? '' : `, ${injectedByOthers} injected by another injector`;
+  return [...parts.flat(), `${current} current, ${stale} stale, ${missing} missing${injected}`];
 }
 
 /** Returns the InjectorConfigs whose webhook no replica answers. */

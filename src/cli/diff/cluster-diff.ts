@@ -1,9 +1,10 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import { explainCreation } from '../../explain/explain-creation.ts';
+import { calledInjector, explainCreation, otherInjector } from '../../explain/explain-creation.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
+import { otherInjectorStatus } from '../../explain/other-injector.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { uninjectPod } from '../../explain/uninject.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
@@ -85,22 +86,30 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const pairOf = ({ stored, template, namespace, kind, name }: DiffWorkload): InjectorPair | undefined => {
     const { pod } = uninjectPod(stored ?? template?.pod ?? {});
     const creation = creationOf({ kind, namespace, name, pod, notes: [] }, namespaces);
-    for (const { target, outcome } of explainCreation(creation, surroundings).webhooks) {
-      if (target === undefined || outcome === 'NotCalled') continue;
+    const { reason: why, webhooks } = explainCreation(creation, surroundings);
+    const leaveOut = (reason: string): void => void unknown.set(reason, (unknown.get(reason) ?? 0) + 1);
+    const taken = `webhook configuration ${calledInjector(webhooks)?.configuration ?? ''} of another injector injects them`;
+    for (const { target, outcome, reason } of webhooks) {
+      if (target === undefined || (outcome === 'NotCalled' && reason !== otherInjector)) continue;
       const { injectorConfig, hash, tag } = target;
-      const injector = surroundings.injectorOf(target);
-      if ('unavailable' in injector) {
-        const reason = `InjectorConfig ${injectorConfig}: ${injector.unavailable}`;
-        unknown.set(reason, (unknown.get(reason) ?? 0) + 1);
-        continue;
-      }
       if (request.tag !== undefined && request.tag !== tag) continue;
       if (fromConfigs?.has(injectorConfig) === false) continue;
+      if (reason === otherInjector) {
+        leaveOut(taken);
+        return undefined;
+      }
+      const injector = surroundings.injectorOf(target);
+      if ('unavailable' in injector) {
+        leaveOut(`InjectorConfig ${injectorConfig}: ${injector.unavailable}`);
+        continue;
+      }
       const before = { name: injectorConfig, hash, injector };
       const following = after(before);
       if (following !== undefined) return { before, after: following };
       kept += 1;
     }
+    // Without --tag and --from, workloads that none of our webhooks selects are requested, too.
+    if (why === otherInjector && request.tag === undefined && fromConfigs === undefined) leaveOut(taken);
     return undefined;
   };
   const diffFacts: DiffFacts = {
@@ -113,6 +122,12 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   const compared = chosen(workloads, request.workload);
   const diffs = compareAll(compared, diffFacts, terminal);
   await validateDiffs(request.server, targetOf(facts, '', '').namespace, diffs, compared, diffFacts, remarks);
+  const others = compared.filter(({ stored }) => stored && otherInjectorStatus(stored, istioKeys.status) !== undefined);
+  const [example] = others.map(({ namespace, kind, name }) => `${namespace}/${kind}/${name}`);
+  if (example !== undefined)
+    remarks.push(
+      `another injector made the pods of ${plural(others.length, 'workload')}, for example of ${example}; \`injector status\` compares them with new pods`,
+    );
   for (const [reason, count] of unknown) remarks.push(`${plural(count, 'workload')} not compared: ${reason}`);
   const from = request.from === undefined ? 'the active configurations' : `revision ${request.from}`;
   const notCompared = [...unknown.values()].reduce((sum, count) => sum + count, 0);

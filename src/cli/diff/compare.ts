@@ -125,7 +125,8 @@ function storedOrigin(
     return predicted.pod === undefined ? predicted : { ...predicted, pod: finish(predicted.pod) };
   };
   const notes = lost.map(({ field, reason }) => `${field}: ${reason}`);
-  if (isLost) notes.push(`the configuration that injected the pod is not known (${entries.join(', ') || 'no entry'})`);
+  const unknown = `the configuration that injected the pod is not known (${entries.join(', ')})`;
+  if (isLost) notes.push(entries.length === 0 ? 'another injector injected the pod' : unknown);
   return { predict, changedByOthers, notes, isEstimated: isLost };
 }
 

@@ -18,6 +18,7 @@ import type { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { ClusterUsage } from '../../operator/usage/cluster-usage.ts';
 import type { PodRecord } from '../../operator/usage/pod-group.ts';
 import { everyWorkload } from '../../routing/workload-key.ts';
+import { istio } from '../../selection/testdata/istio-webhook.ts';
 import { operatorLeases } from './operator-leases.ts';
 import type { RevisionCluster } from './revision-cluster.ts';
 
@@ -51,7 +52,7 @@ const pod = fc.record({
   isOld: oneOf(false, true),
   labels: merged(label('istio.io/rev', '1-24', 'prod'), label('sidecar.istio.io/inject', 'true', 'false'), label('logs/rev', 'logs')),
   creationTimestamp: oneOf('2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'),
-  is: oneOf('running', 'held', 'ending', 'finished', 'mirror', 'windows', 'hostNetwork'),
+  is: oneOf('running', 'held', 'ending', 'finished', 'mirror', 'windows', 'hostNetwork', 'foreign'),
 });
 const shopLabels = [label('istio.io/rev', '1-24', 'prod', 'none'), label('istio-injection', 'enabled', 'disabled'), label('logs', 'enabled')];
 /** Clusters with revisions of two families, tags in rollouts, and pods in any state. */
@@ -60,6 +61,8 @@ export const randomClusters = fc.record({
   tags: named(tag),
   namespaces: fc.record({ shop: merged(...shopLabels), 'kube-system': label('istio.io/rev', '1-24', 'prod') }),
   pods: fc.array(pod, { maxLength: 6 }),
+  /** Whether Istio's injector selects namespaces with label istio-injection=enabled. */
+  hasIstio: oneOf(false, true),
 });
 type Arbitrary<A> = A extends fc.Arbitrary<infer Value> ? Value : never;
 export type RandomCluster = Arbitrary<typeof randomClusters>;
@@ -68,7 +71,7 @@ const leaving = { deletionTimestamp: '2026-01-03T00:00:00Z', finalizers: ['examp
 const plurals = ['injectorconfigs', 'revisiontags', 'mutatingwebhookconfigurations', 'configmaps', 'namespaces', 'pods'];
 
 /** Replaces the objects of a cluster. */
-export function fillCluster(cluster: RevisionCluster, { revisions, tags, namespaces, pods }: RandomCluster): void {
+export function fillCluster(cluster: RevisionCluster, { revisions, tags, namespaces, pods, hasIstio }: RandomCluster): void {
   const { memory } = cluster;
   const each = (plural: string, change: object): void => {
     for (const { metadata } of memory.list(plural))
@@ -99,13 +102,15 @@ export function fillCluster(cluster: RevisionCluster, { revisions, tags, namespa
     const configuration = webhookConfiguration({ tag: found, config, hash, caBundlePem: 'ca', rollout: path }, context);
     memory.put('mutatingwebhookconfigurations', configuration);
   }
+  if (hasIstio) memory.put('mutatingwebhookconfigurations', istio());
   each('mutatingwebhookconfigurations', { creationTimestamp: '2026-01-02T00:00:00Z' });
   // The API server adds this label.
   for (const [name, labels] of Object.entries(namespaces)) cluster.addNamespace(name, { ...labels, 'kubernetes.io/metadata.name': name });
   for (const [index, { namespace, app, by, isOld, labels, creationTimestamp, is }] of pods.entries()) {
     const entries = by.map((name) => `${name}.${(isOld ? undefined : hashes.get(name)) ?? '0a0a0a0a'}`);
     const statuses = Object.fromEntries(by.map((name) => [keysOf[name]?.status ?? '', JSON.stringify({ revision: name })]));
-    const injected = entries.length > 0 && { 'sidecar-injector.io/config': entries.join(), ...statuses };
+    const foreign = is === 'foreign' && { [istioKeys.status]: '{"revision":"old"}' };
+    const injected = entries.length > 0 ? { 'sidecar-injector.io/config': entries.join(), ...statuses } : foreign;
     const annotations = { ...injected, ...(is === 'mirror' && { 'kubernetes.io/config.mirror': 'x' }) };
     const name = `${app}-${index}`;
     cluster.addPod(namespace, app, undefined, { name, creationTimestamp, labels, annotations, ...(is === 'ending' && leaving) });

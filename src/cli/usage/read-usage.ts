@@ -1,10 +1,12 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { isOurGate, pendingPod } from '../../holding/pending-pod.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { istioSelectors } from '../../selection/foreign-overlap.ts';
 import { type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
 import {
   describeJudgement,
@@ -17,7 +19,7 @@ import {
   type PodState,
   worstState,
 } from '../../operator/usage/judge-pod.ts';
-import { namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
+import { isIstioFamily, isIstiosNamespace, namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
@@ -79,6 +81,12 @@ export interface UsageReport {
 export interface ReadUsage extends UsageReport {
   /** Reports whether a pod, which need not exist, may be injected when it is created. */
   readonly isInjected: (pod: KubernetesObject) => boolean;
+  /** Judges a pod, which need not exist. */
+  readonly judge: (pod: KubernetesObject) => readonly PodJudgement[];
+  /** Returns the published configuration of a webhook, or why there is none. */
+  readonly injectorOf: (webhook: SelectingWebhook) => NamedInjector | { readonly unavailable: string };
+  /** The number of pods that another injector injected. */
+  readonly others: number;
   /** Remarks for users. */
   readonly notes: readonly string[];
 }
@@ -139,10 +147,12 @@ export async function readUsage(
   );
   const labelsOf = ({ metadata: { namespace: own = '' } }: KubernetesObject): Labels => namespaces.get(own) ?? {};
   const byGate = new Map<string, HeldPods>();
+  let others = 0;
   await forEachItem(client, podKind, { namespace }, (pod) => {
     const judgements = tally.add(pod, labelsOf(pod));
     if (judgements === undefined) return;
     countHeld(byGate, pod);
+    others += judgements.filter(({ reason }) => reason === 'OtherInjector').length;
     visit?.(pod, judgements);
   });
   const held = [...byGate.values()];
@@ -152,16 +162,24 @@ export async function readUsage(
       `${wait}: held until the webhook works (failurePolicy Hold); \`injector release --all\` lets all held pods of the cluster start without their sidecar`,
     );
   }
+  const judge = (pod: KubernetesObject) => tally.judge(pod, labelsOf(pod))?.judgements ?? [];
   const isInjected = (pod: KubernetesObject): boolean =>
-    tally.judge(pod, labelsOf(pod))?.judgements.some(({ state }) => state === 'missing' || state === 'undecided') ===
-    true;
+    judge(pod).some(({ state }) => state === 'missing' || state === 'undecided');
+  const namedInjector: ReadUsage['injectorOf'] = (webhook) => {
+    const { injectorConfig: name, hash } = webhook;
+    if (hash === undefined) return { unavailable: `InjectorConfig ${name} has no published webhook` };
+    const injector = injectorAt(webhook);
+    return 'unavailable' in injector ? injector : { name, hash, injector };
+  };
+  const istios = istioSelectors(configurations);
   const following = ({ kind, metadata }: InjectorConfig | RevisionTag): string[] => {
     const selects = (labels: Labels) => (webhook: SelectingWebhook) =>
+      !(isIstioFamily(webhook) && isIstiosNamespace(labels, istios)) &&
       namedBy(webhook).includes(usageKey(kind, metadata.name)) &&
       webhook.selectors.some((each) => each.isByNamespace && each.namespace(labels));
     return [...namespaces].flatMap(([name, labels]) => (selectingWebhooks.some(selects(labels)) ? [name] : [])).sort();
   };
-  return { ...tally.report(), following, held, isInjected, notes };
+  return { ...tally.report(), following, held, isInjected, judge, injectorOf: namedInjector, others, notes };
 }
 
 /** Counts a pod that failurePolicy Hold holds, as the operator does. */

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
+import { rules } from '../../selection/testdata/istio-webhook.ts';
 import type { Installation } from './installation.ts';
 import { readinessOf } from './operator-health.ts';
 import { revisionReports } from '../commands/revisions.ts';
@@ -27,8 +28,15 @@ const unseen = { ready: false, reason: 'NotLookedAt', message };
 
 const kind = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };
 
-function istios(name: string, labels: object, webhook = 'x.sidecar-injector.istio.io'): KubernetesObject {
-  return { ...kind, metadata: { name, labels: { ...labels } }, webhooks: [{ name: webhook }] };
+/** @param matchLabels the labels of the namespaces that the webhook selects */
+function istios(
+  name: string,
+  labels: object,
+  matchLabels: object,
+  webhook = 'x.sidecar-injector.istio.io',
+): KubernetesObject {
+  const webhooks = [{ name: webhook, rules, namespaceSelector: { matchLabels } }];
+  return { ...kind, metadata: { name, labels: { ...labels } }, webhooks };
 }
 
 const served = parseInjectorConfig({
@@ -40,11 +48,11 @@ const installation: Installation = {
   configs: [served, injectorConfig('1-23')],
   tags: [{ ...revisionTag('prod'), status: { stableRevision: '1-23' } }, revisionTag('lost', { revision: '1-99' })],
   configurations: [
-    istios('istio-default', {}),
-    istios('istio-canary', { 'istio.io/rev': 'canary' }),
-    istios('istio-tag-b', { 'istio.io/rev': 'canary', 'istio.io/tag': 'b' }),
-    istios('istio-tag-a', { 'istio.io/rev': 'canary', 'istio.io/tag': 'a' }),
-    istios('other', {}, 'x.example.com'),
+    istios('istio-default', {}, { 'istio-injection': 'enabled' }),
+    istios('istio-canary', { 'istio.io/rev': 'canary' }, { 'istio.io/deactivated': 'never-match' }),
+    istios('istio-tag-b', { 'istio.io/rev': 'canary', 'istio.io/tag': 'b' }, { 'istio.io/rev': 'b' }),
+    istios('istio-tag-a', { 'istio.io/rev': 'canary', 'istio.io/tag': 'a' }, { 'istio.io/rev': 'a' }),
+    istios('other', {}, {}, 'x.example.com'),
     { ...kind, metadata: { name: 'empty' } },
   ],
   namespaces: new Map([
@@ -52,6 +60,7 @@ const installation: Installation = {
     ['shop', { 'istio.io/rev': '1-24' }],
     ['old', { 'istio-injection': 'enabled' }],
     ['try', { 'istio.io/rev': 'b' }],
+    ['idle', { 'istio.io/rev': 'canary' }],
     ['lost', { 'istio.io/rev': 'lost' }],
   ]),
 };

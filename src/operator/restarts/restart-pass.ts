@@ -228,7 +228,7 @@ export class RestartPass implements RestartSource {
       this.#failed.resolve(key);
       metrics.restarted?.(tag, 1);
       const what = previous(key).join(', ');
-      const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'a sidecar that this operator did not inject'} and get ${target}`;
+      const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what} and get ${target}`;
       recorder.record(written.stored, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
       logger.info('restarted a workload', { ...fields, had: what });
       workloads.written(written.stored);

@@ -178,7 +178,7 @@ describe('ClusterUsage', () => {
       stop = new AbortController();
       begin();
       const made = owners.map(({ kind, name, hash, generateName }, index) => {
-        const object = pod(`a-${index}`, `blue.00000000${name}`, { 'pod-template-hash': hash, 'istio.io/rev': hash });
+        const object = pod(`a-${index}`, `blue.00000000,${name}`, { 'pod-template-hash': hash, 'istio.io/rev': hash });
         const ownerReferences = [{ kind, name: `${name}${hash}`, controller: index % 3 > 0 }];
         return { ...object, metadata: { ...object.metadata, generateName, ownerReferences } } as KubernetesObject;
       });

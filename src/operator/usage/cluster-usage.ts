@@ -7,11 +7,12 @@ import { messageOf } from '../../kube/api-error.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
-import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import type { CompiledSelectors, SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { type FamilyMember, familyMember, foreign, type PodJudgement } from './judge-pod.ts';
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage, usageKey } from './pod-usage.ts';
+import { foreignSelectors, istioSelectors } from '../../selection/foreign-overlap.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
@@ -78,6 +79,10 @@ export class ClusterUsage implements UsageSource {
   #names: RelevantNames = { labels: new Set(), annotations: new Set(), statuses: new Set() };
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #reader: SelectingWebhookReader;
+  #lastIstios: { readonly text: string; readonly selectors: readonly CompiledSelectors[] } = {
+    text: '',
+    selectors: [],
+  };
   #counting: Counting | undefined;
   #isDue = false;
 
@@ -231,16 +236,21 @@ export class ClusterUsage implements UsageSource {
   #refresh(counting: Counting): void {
     const { view, claims } = this.#options;
     const claiming = claims();
-    const ours = view.mutatingWebhooks.list().filter((object) => view.isOurs(object));
+    const all = view.mutatingWebhooks.list();
+    const ours = all.filter((object) => view.isOurs(object));
+    const istios = this.#istios(all);
     const webhooks = this.#reader.read(ours, claiming);
-    this.#names = withNames(this.#names, claiming.configs, [...webhooks.values()]);
+    this.#names = withNames(this.#names, claiming.configs, [
+      ...[...webhooks.values()].flatMap(({ selectors }) => selectors),
+      ...istios,
+    ]);
     const families = new Map<string, FamilyMember | typeof foreign>();
     // Includes InjectorConfigs that do not parse.
     for (const { metadata } of view.configs.list()) families.set(metadata.name ?? '', foreign);
     for (const config of claiming.configs) {
       families.set(config.metadata.name, familyMember(config.spec.webhook.keys, revisionOf(config)));
     }
-    counting.usage.update({ webhooks, families });
+    counting.usage.update({ webhooks, families, istios });
     const subjects = new Set([
       ...claiming.configs.map(({ metadata }) => usageKey('InjectorConfig', metadata.name)),
       ...claiming.tags.map(({ metadata }) => usageKey('RevisionTag', metadata.name)),
@@ -250,6 +260,13 @@ export class ClusterUsage implements UsageSource {
     counting.subjects = subjects;
     for (const subject of added) this.#snapshotSoon(subject);
     this.#relistIfNeeded(counting);
+  }
+
+  /** Returns the last selectors of Istio's webhooks, unless they have changed. */
+  #istios(configurations: readonly KubernetesObject[]): readonly CompiledSelectors[] {
+    const text = configurations.map(foreignSelectors).join();
+    if (text !== this.#lastIstios.text) this.#lastIstios = { text, selectors: istioSelectors(configurations) };
+    return this.#lastIstios.selectors;
   }
 
   #relistIfNeeded(counting: Counting): void {
@@ -285,7 +302,7 @@ export class ClusterUsage implements UsageSource {
 function withNames(
   known: RelevantNames,
   configs: readonly InjectorConfig[],
-  webhooks: readonly SelectingWebhook[],
+  selectors: readonly CompiledSelectors[],
 ): RelevantNames {
   const keys = configs.map(({ spec }) => spec.webhook.keys);
   const inRules = configs.flatMap(({ spec: { injection } }) => [
@@ -295,7 +312,7 @@ function withNames(
   const labels = [
     ...keys.flatMap(({ revision, inject }) => [revision, inject]),
     ...inRules.flatMap(keysOf),
-    ...webhooks.flatMap(({ selectors }) => selectors.flatMap(({ podLabels }) => podLabels)),
+    ...selectors.flatMap(({ podLabels }) => podLabels),
   ];
   return {
     labels: new Set([...known.labels, ...labels]),

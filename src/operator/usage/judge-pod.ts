@@ -1,3 +1,4 @@
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { decide, type DecisionRules } from '../../inject/decide.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
@@ -11,7 +12,10 @@ export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
 
 /** The judgement of a pod in one family. */
 export interface PodJudgement {
-  /** `none`: no sidecar is expected. `undecided`: whether a sidecar is expected is unknown. */
+  /**
+   * `none`: no sidecar is expected, or another injector injected the pod (`OtherInjector`).
+   * `undecided`: whether a sidecar is expected is unknown.
+   */
   readonly state: PodState | 'none' | 'undecided';
   /** The reason, in one word. */
   readonly reason: string;
@@ -23,6 +27,8 @@ export interface PodJudgement {
   readonly selectedBy: SelectingWebhook | undefined;
   /** Whether the InjectorConfig has injected the pod or would inject it. */
   readonly isUser: boolean;
+  /** Whether another injector would inject a new pod, so that the pod does not need the webhook. */
+  readonly isTaken?: true;
 }
 
 /** Returns the state of a judgement if this state is counted. */
@@ -70,11 +76,13 @@ export function familyName({ injection, revision, inject, status }: SelectingWeb
 /**
  * Compares a pod with a new pod, for each family that selects the pod or has injected it.
  * @param webhooks the webhooks that select the pod
+ * @param isIstios whether a webhook of Istio's injector selects the pod, too
  */
 export function judgePod(
   pod: PodTraits,
   webhooks: Iterable<SelectingWebhook>,
   sources: JudgementSources,
+  isIstios = false,
 ): PodJudgement[] {
   const carried = new Map<string, CarriedConfiguration>();
   const unknown = new Set<string>();
@@ -93,14 +101,17 @@ export function judgePod(
     if (other === undefined || isBefore(webhook, other)) selecting.set(family, webhook);
   }
   const judgements: PodJudgement[] = [];
+  const taken = (family: string) =>
+    isIstios && family.endsWith(` ${istioKeys.status}`) ? { isTaken: true as const } : {};
   for (const [family, webhook] of selecting) {
-    judgements.push(judgeSelected(pod, carried.get(family), forPod(webhook, pod), sources.rulesOf));
+    const found = { carried: carried.get(family), isGone: unknown.size > 0 };
+    judgements.push({ ...judgeSelected(pod, found, forPod(webhook, pod), sources.rulesOf), ...taken(family) });
   }
   const stale = (reason: string, injectorConfig: string, entry?: CarriedConfiguration): PodJudgement => {
     return { state: 'stale', reason, injectorConfig, carried: entry, selectedBy: undefined, isUser: true };
   };
   for (const [family, entry] of carried) {
-    if (!selecting.has(family)) judgements.push(stale('NotSelected', entry.name, entry));
+    if (!selecting.has(family)) judgements.push({ ...stale('NotSelected', entry.name, entry), ...taken(family) });
   }
   // The family of a deleted InjectorConfig is unknown.
   for (const name of selecting.size === 0 && carried.size === 0 ? unknown : []) {
@@ -124,19 +135,21 @@ function forPod(webhook: SelectingWebhook, { namespace, workload }: PodTraits): 
 
 function judgeSelected(
   pod: PodTraits,
-  carried: CarriedConfiguration | undefined,
+  { carried, isGone }: { carried: CarriedConfiguration | undefined; isGone: boolean },
   selectedBy: SelectingWebhook,
   rulesOf: JudgementSources['rulesOf'],
 ): PodJudgement {
   const { injectorConfig, hash, keys } = selectedBy;
   if (carried !== undefined || Object.hasOwn(pod.annotations, keys.status)) {
     const at = carried?.name ?? injectorConfig;
-    const has = (state: 'current' | 'stale', reason: string): PodJudgement => {
+    const has = (state: PodJudgement['state'], reason: string): PodJudgement => {
       return { state, reason, injectorConfig: at, carried, selectedBy, isUser: true };
     };
     const stale = (reason: string): PodJudgement => has('stale', reason);
+    // What the other injector added is not known, so the pod may be as a new pod would be.
+    if (carried === undefined && !isGone) return has('none', 'OtherInjector');
     if (hash === undefined) return stale('NotPublished');
-    if (carried === undefined) return stale('OtherInjector');
+    if (carried === undefined) return stale('InjectorGone');
     if (carried.name !== injectorConfig) return stale('OtherInjectorConfig');
     if (carried.hash !== hash) return stale('OtherConfiguration');
     return has('current', 'Current');
@@ -175,10 +188,12 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
   const sentences: Readonly<Record<string, string>> = {
     Current: `injected by ${now}, as a new pod would be`,
     NotSelected: `${by}; no webhook selects it now`,
-    InjectorGone: `${by}, which no longer exists`,
+    InjectorGone:
+      selectedBy === undefined
+        ? `${by}, which no longer exists`
+        : `injected by an InjectorConfig that no longer exists; it would get ${now}`,
     NotPublished:
       state === 'stale' ? `${by}; it would get nothing now, since ${owner} has no webhook` : `${owner} has no webhook`,
-    OtherInjector: `injected by another injector; it would get ${now}`,
     OtherInjectorConfig: `${by}; it would get ${now}`,
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
     NotCalled: `not injected; it would get ${now}: when the pod was created, the API server did not call the webhook, the call failed, or the namespace did not have its label yet`,

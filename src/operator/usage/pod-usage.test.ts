@@ -9,11 +9,17 @@ import {
   EditedUsage,
   logKeys,
   subjects,
+  usersOf,
 } from './testdata/counted-pods.ts';
 import { usageFigures } from './usage-figures.ts';
 import fc from 'fast-check';
 import type { PodRecord } from './pod-group.ts';
-import { type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
+import {
+  type CompiledSelectors,
+  compileSelectors,
+  type SelectingWebhook,
+  webhooksSelecting,
+} from '../../selection/selecting-webhook.ts';
 import { familyMember, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
@@ -32,13 +38,13 @@ describe('PodUsage', () => {
     usage.setPod(undefined, pods.record('d'));
     assert.deepEqual(usage.subject('InjectorConfig/old').counts, { current: 2, stale: 1, missing: 1 });
     assert.deepEqual(usage.subject('RevisionTag/prod').counts, { current: 2, stale: 1, missing: 1 });
-    assert.equal(usage.subject('InjectorConfig/new').users, 0);
+    assert.equal(usersOf(usage, 'InjectorConfig/new'), 0);
 
     usage.setRules('new', 'bbbbbbbb', rules);
     usage.setWebhook('tag-prod', selectingWebhook('new', { hash: 'bbbbbbbb', tag: 'prod' }));
     assert.deepEqual(usage.subject('InjectorConfig/old').counts, { current: 0, stale: 3, missing: 0 });
     assert.deepEqual(usage.subject('InjectorConfig/new').counts, { current: 0, stale: 0, missing: 1 });
-    assert.equal(usage.subject('InjectorConfig/new').users, 4);
+    assert.equal(usersOf(usage, 'InjectorConfig/new'), 4);
     assert.deepEqual(usage.subject('RevisionTag/prod').counts, { current: 0, stale: 3, missing: 1 });
     assert.deepEqual(usage.subject('RevisionTag/prod').namespaces, ['shop']);
     const { namespaces } = usageFigures(usage.totals(), () => true);
@@ -82,7 +88,7 @@ describe('PodUsage', () => {
     usage.setPod(undefined, pods.record('a'));
     usage.setPod(undefined, pods.record('b', { workload: { kind: 'Job', name: 'other' } }));
     assert.deepEqual(needed, ['old.aaaaaaaa']);
-    assert.equal(usage.subject('InjectorConfig/old').users, 0);
+    assert.equal(usersOf(usage, 'InjectorConfig/old'), 0);
     usage.setRules('old', 'aaaaaaaa', rules);
     assert.deepEqual(usage.subject('InjectorConfig/old').counts, { current: 0, stale: 0, missing: 2 });
     usage.setRules('old', 'aaaaaaaa', { ...rules, policy: 'disabled' });
@@ -168,6 +174,8 @@ describe('PodUsage, over random histories,', () => {
       { nil: undefined, freq: 1 },
     ),
   };
+  const byNamespace = compileSelectors({ namespaceSelector: { matchLabels: { 'istio-injection': 'enabled' } } });
+  const byPod = compileSelectors({ objectSelector: { matchLabels: { 'istio.io/rev': 'one' } } });
   const event = fc.oneof(
     {
       arbitrary: fc.record({
@@ -186,6 +194,10 @@ describe('PodUsage, over random histories,', () => {
     fc.record({ what: fc.constant('tag' as const), name: tag, to: config, isThere: mostly, ...terms }),
     fc.record({ what: fc.constant('family' as const), name: config, isThere: mostly }),
     fc.record({ what: fc.constant('rules' as const), name: config, hash }),
+    fc.record({
+      what: fc.constant('istios' as const),
+      selectors: fc.constantFrom([], [byNamespace], [byNamespace, byPod]),
+    }),
   );
 
   it('equals a full recount and a fresh instance after any history', () => {
@@ -198,6 +210,7 @@ describe('PodUsage, over random histories,', () => {
         const webhooks = new Map<string, SelectingWebhook>();
         const families = new Set<string>();
         const known = new Set<string>();
+        let istios: readonly CompiledSelectors[] = [];
         const claim = (id: string, { isThere }: { isThere: boolean }, webhook: SelectingWebhook): void => {
           const next = isThere ? webhook : undefined;
           const before = webhooks.get(id);
@@ -242,6 +255,10 @@ describe('PodUsage, over random histories,', () => {
               if (each.isThere) families.add(each.name);
               else families.delete(each.name);
               break;
+            case 'istios':
+              istios = each.selectors;
+              usage.setIstios(istios);
+              break;
             case 'rules':
               usage.setRules(each.name, each.hash, rules);
               known.add(`${each.name}.${each.hash}`);
@@ -263,23 +280,31 @@ describe('PodUsage, over random histories,', () => {
           const labels = namespaces.get(group!.traits.namespace);
           if (labels === undefined) continue;
           const selecting = webhooksSelecting([...webhooks.values()], labels, group!.traits.labels);
-          const judgements = judgePod(group!.traits, selecting, {
-            familyOf: (name) => (families.has(name) ? familyMember(keysOf(name), name) : undefined),
-            rulesOf: ({ injectorConfig, hash: of = '' }) => (known.has(`${injectorConfig}.${of}`) ? rules : undefined),
-          });
-          for (const { state, injectorConfig, selectedBy, isUser } of judgements) {
+          const sources = {
+            familyOf: (name: string) => (families.has(name) ? familyMember(keysOf(name), name) : undefined),
+            rulesOf: ({ injectorConfig, hash: of = '' }: SelectingWebhook) =>
+              known.has(`${injectorConfig}.${of}`) ? rules : undefined,
+          };
+          const isIstios = istios.some((each) => each.namespace(labels) && each.pod(group!.traits.labels));
+          const judgements = judgePod(group!.traits, selecting, sources, isIstios);
+          for (const { state, injectorConfig, selectedBy, isUser, isTaken } of judgements) {
             if (!isUser) continue;
+            const use = (user: string): void => {
+              if (isTaken !== true) add(expected.users, user);
+            };
             const isCounted = state !== 'none' && state !== 'undecided';
             if (isCounted) add(expected.states, `InjectorConfig/${injectorConfig} ${state}`);
             for (const user of new Set([injectorConfig, selectedBy?.injectorConfig ?? injectorConfig]))
-              add(expected.users, `InjectorConfig/${user}`);
+              use(`InjectorConfig/${user}`);
             if (selectedBy?.tag === undefined) continue;
             if (isCounted) add(expected.states, `RevisionTag/${selectedBy.tag} ${state}`);
-            add(expected.users, `RevisionTag/${selectedBy.tag}`);
+            use(`RevisionTag/${selectedBy.tag}`);
           }
         }
         for (const [name, labels] of namespaces) {
-          for (const { selectors, injectorConfig, tag, canary } of webhooks.values()) {
+          const isIstios = istios.some((each) => each.isByNamespace && each.namespace(labels));
+          for (const { selectors, injectorConfig, tag, canary, keys } of webhooks.values()) {
+            if (isIstios && keys === istioKeys) continue;
             if (!selectors.some((each) => each.isByNamespace && each.namespace(labels))) continue;
             expected.named.add(`InjectorConfig/${injectorConfig} ${name}`);
             if (canary !== undefined) expected.named.add(`InjectorConfig/${canary.injectorConfig} ${name}`);
@@ -288,7 +313,8 @@ describe('PodUsage, over random histories,', () => {
         }
         const actual = empty();
         for (const name of subjects) {
-          const { counts, users, namespaces: named } = usage.subject(name);
+          const { counts, namespaces: named } = usage.subject(name);
+          const users = usersOf(usage, name);
           for (const [state, count] of Object.entries(counts))
             if (count > 0) actual.states.set(`${name} ${state}`, count);
           if (users > 0) actual.users.set(name, users);
@@ -301,7 +327,7 @@ describe('PodUsage, over random histories,', () => {
         // Compare with a fresh instance that gets only the final state.
         const fresh = new EditedUsage();
         const members = [...families].map((name) => [name, familyMember(keysOf(name), name)] as const);
-        fresh.update({ webhooks, families: new Map(members) });
+        fresh.update({ webhooks, families: new Map(members), istios });
         for (const name of known) fresh.setRules(name.split('.')[0] ?? '', name.split('.')[1] ?? '', rules);
         for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
         for (const pod of stored.values())

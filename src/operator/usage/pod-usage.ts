@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { PodTraits } from './pod-traits.ts';
@@ -48,6 +49,8 @@ interface JudgingObjects {
   readonly webhooks: ReadonlyMap<string, SelectingWebhook>;
   /** The families of all InjectorConfigs, also of another operator class. */
   readonly families: ReadonlyMap<string, FamilyMember | typeof foreign>;
+  /** The webhooks of Istio's injector; the same array as long as they select the same pods. */
+  readonly istios: readonly CompiledSelectors[];
 }
 
 /** The counts of pods for one InjectorConfig and tag. `tag` is empty if there is none. */
@@ -60,11 +63,11 @@ export interface PodTotals {
 /** The pods and namespaces that use one InjectorConfig or tag. */
 export interface SubjectUsage {
   readonly counts: Readonly<PodCounts>;
-  /** The number of pods that use the subject, including pods without a state. */
-  readonly users: number;
-  /** The groups of these pods, with the state of each group. */
+  /** The pods that need the subject, including pods without a state. */
+  readonly users: readonly PodGroup[];
+  /** The groups of all pods of the subject, with the state of each group. */
   readonly groups: ReadonlyMap<PodGroup, PodState | undefined>;
-  /** The namespaces whose labels select the subject. */
+  /** The namespaces whose labels select the subject, and not Istio's injector. */
   readonly namespaces: readonly string[];
 }
 
@@ -84,7 +87,7 @@ export interface PodUsageListener {
  */
 export class PodUsage {
   readonly #listener: PodUsageListener;
-  #judging: JudgingObjects = { webhooks: new Map(), families: new Map() };
+  #judging: JudgingObjects = { webhooks: new Map(), families: new Map(), istios: [] };
   #pairs: readonly WebhookPair[] = [];
   /** The rules of published configurations, by `N.<hash8>`. */
   readonly #rules = new Map<string, RulesRecord>();
@@ -115,15 +118,20 @@ export class PodUsage {
   subject(subject: string): SubjectUsage {
     const counts = noPods();
     const groups = new Map<PodGroup, PodState | undefined>();
-    let users = 0;
+    const users: PodGroup[] = [];
     for (const group of this.groupsOf(subject)) {
-      const state = subjectsOf(group).find(([each]) => each === subject)?.[1];
+      const [, state, isTaken] = subjectsOf(group).find(([each]) => each === subject) ?? [];
       groups.set(group, state);
-      users += group.pods.size;
+      if (isTaken !== true) users.push(group);
       if (state !== undefined) counts[state] += group.pods.size;
     }
     const namespaces = [...this.#namespaces]
-      .filter(([, { matching }]) => matching.some((pair) => isNaming(pair) && namedBy(pair.webhook).includes(subject)))
+      .filter(([, { labels = {}, matching }]) => {
+        const isTaken = isIstiosNamespace(labels, this.#judging.istios);
+        const names = (pair: WebhookPair): boolean =>
+          isNaming(pair) && namedBy(pair.webhook).includes(subject) && !(isTaken && isIstioFamily(pair.webhook));
+        return matching.some(names);
+      })
       .map(([name]) => name);
     return { counts, users, groups, namespaces };
   }
@@ -155,8 +163,10 @@ export class PodUsage {
     const before = this.#judging;
     const webhooks = changedKeys(before.webhooks, judging.webhooks, Object.is);
     const families = changedKeys(before.families, judging.families, isDeepStrictEqual);
-    if (webhooks.size + families.size === 0) return;
+    const areOthersNew = before.istios !== judging.istios;
+    if (webhooks.size + families.size === 0 && !areOthersNew) return;
     this.#judging = judging;
+    if (areOthersNew) for (const each of judging.webhooks.values()) this.#notify(namedBy(each));
     for (const id of webhooks) {
       for (const each of [before.webhooks.get(id), judging.webhooks.get(id)])
         if (each !== undefined) this.#notify(namedBy(each));
@@ -176,8 +186,9 @@ export class PodUsage {
       if (isSelected && (more.length > 0 || !matching.every(isKept))) {
         namespace.matching = [...matching.filter(isKept), ...more];
       }
-      for (const group of isSelected || families.size > 0 ? groups : []) {
+      for (const group of isSelected || areOthersNew || families.size > 0 ? groups : []) {
         const isAffected =
+          areOthersNew ||
           group.judgements.some(({ selectedBy }) => selectedBy !== undefined && webhooks.has(selectedBy.id)) ||
           more.some(({ selectors }) => selectors.pod(group.traits.labels)) ||
           [...families].some((name) => group.traits.injectedBy.includes(name));
@@ -237,7 +248,9 @@ export class PodUsage {
       familyOf: (name: string) => this.#judging.families.get(name),
       rulesOf: (webhook: SelectingWebhook) => this.#rules.get(rulesKey(webhook))?.rules,
     };
-    return labels === undefined ? [] : judgePod(traits, selecting, sources);
+    if (labels === undefined) return [];
+    const isIstios = this.#judging.istios.some((each) => each.namespace(labels) && each.pod(traits.labels));
+    return judgePod(traits, selecting, sources, isIstios);
   }
 
   #judge(group: PodGroup): void {
@@ -348,16 +361,16 @@ function rulesKey({ injectorConfig, hash = '' }: Pick<SelectingWebhook, 'injecto
  * Returns the InjectorConfigs that injected the pods of a group and that select them, and the tags,
  * with the state of the pods.
  */
-function subjectsOf({ judgements }: PodGroup): [subject: string, state: PodState | undefined][] {
+function subjectsOf({ judgements }: PodGroup): [subject: string, state: PodState | undefined, isTaken: boolean][] {
   return judgements.flatMap((judgement) => {
-    const { injectorConfig, selectedBy, isUser } = judgement;
+    const { injectorConfig, selectedBy, isUser, isTaken = false } = judgement;
     if (!isUser) return [];
     const state = stateOf(judgement);
-    const subjects: [string, PodState | undefined][] = [[usageKey('InjectorConfig', injectorConfig), state]];
+    const subjects: ReturnType<typeof subjectsOf> = [[usageKey('InjectorConfig', injectorConfig), state, isTaken]];
     if (selectedBy !== undefined && selectedBy.injectorConfig !== injectorConfig) {
-      subjects.push([usageKey('InjectorConfig', selectedBy.injectorConfig), undefined]);
+      subjects.push([usageKey('InjectorConfig', selectedBy.injectorConfig), undefined, isTaken]);
     }
-    if (selectedBy?.tag !== undefined) subjects.push([usageKey('RevisionTag', selectedBy.tag), state]);
+    if (selectedBy?.tag !== undefined) subjects.push([usageKey('RevisionTag', selectedBy.tag), state, isTaken]);
     return subjects;
   });
 }
@@ -369,6 +382,16 @@ function subjectNames(group: PodGroup): string[] {
 /** Reports whether a namespace that a pair selects counts for the subjects of the webhook. */
 function isNaming({ selectors }: WebhookPair): boolean {
   return selectors.isByNamespace;
+}
+
+/** Reports whether Istio's injector selects pods by the labels of their namespace. */
+export function isIstiosNamespace(labels: Labels, istios: readonly CompiledSelectors[]): boolean {
+  return istios.some((each) => each.isByNamespace && each.namespace(labels));
+}
+
+/** Reports whether pods that Istio's injector injects have the sidecar of a webhook's family. */
+export function isIstioFamily({ keys }: Pick<SelectingWebhook, 'keys'>): boolean {
+  return keys.status === istioKeys.status;
 }
 
 /** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */

@@ -26,7 +26,7 @@ export function usageStatus(subject: SubjectUsage): UsageStatus {
   return {
     injected: { current, stale, missing, total: current + stale + missing },
     namespaces: { count: namespaces.length, names: first(namespaces, (name) => name) },
-    pods: { count: subject.users, names: first(podNames(subject), (name) => name) },
+    pods: { count: podCount(subject), names: first(podNames(subject), (name) => name) },
     workloads: {
       count: workloads.length,
       stale: firstOf('stale').map((each) => listed(each, each.stale)),
@@ -41,8 +41,12 @@ function textOf({ namespace, kind, name }: WorkloadPods): string {
   return `${namespace}/${kind}/${name}`;
 }
 
-function* podNames({ groups }: SubjectUsage): Iterable<string> {
-  for (const { traits, pods } of groups.keys()) for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
+function podCount({ users }: SubjectUsage): number {
+  return users.reduce((sum, { pods }) => sum + pods.size, 0);
+}
+
+function* podNames({ users }: SubjectUsage): Iterable<string> {
+  for (const { traits, pods } of users) for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
 }
 
 function workloadsOf({ groups }: SubjectUsage): WorkloadPods[] {

@@ -1,7 +1,7 @@
 import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../../inject/decide.ts';
 import { selectorsOf } from '../../../selection/webhook-selectors.ts';
-import { compileSelectors, type SelectingWebhook } from '../../../selection/selecting-webhook.ts';
+import { type CompiledSelectors, compileSelectors, type SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import { PodGroups, type PodRecord } from '../pod-group.ts';
 import type { PodTraits } from '../pod-traits.ts';
 import { familyMember } from '../judge-pod.ts';
@@ -72,6 +72,11 @@ export class EditedUsage extends PodUsage {
     this.update({ ...this.judging, webhooks: withEntry(this.judging.webhooks, id, webhook) });
   }
 
+  /** Sets the webhooks of Istio's injector. */
+  setIstios(istios: readonly CompiledSelectors[]): void {
+    this.update({ ...this.judging, istios });
+  }
+
   /** Sets the keys of an InjectorConfig (undefined if deleted). */
   setFamily(name: string, keys: WebhookKeys | undefined): void {
     const member = keys && familyMember(keys, name);
@@ -89,15 +94,20 @@ export const subjects = [
   ...['default', 'prod'].map((name) => usageKey('RevisionTag', name)),
 ];
 
+/** Returns the number of pods that need a subject. */
+export function usersOf(usage: PodUsage, subject: string): number {
+  return usage.subject(subject).users.reduce((sum, { pods }) => sum + pods.size, 0);
+}
+
 /** Returns all counts of a usage as lines of text. */
 export function describeUsage(usage: PodUsage): string[] {
   const used = subjects.flatMap((name) => {
-    const { counts, users, groups, namespaces } = usage.subject(name);
+    const { counts, groups, namespaces } = usage.subject(name);
     if (groups.size + namespaces.length === 0) return [];
     const states = [...groups]
       .map(([{ traits, pods }, state]) => `${traits.workload.name}×${pods.size}:${state}`)
       .sort();
-    return `${name} ${JSON.stringify(counts)} users ${users} [${[...namespaces].sort().join()}] ${states.join()}`;
+    return `${name} ${JSON.stringify(counts)} users ${usersOf(usage, name)} [${[...namespaces].sort().join()}] ${states.join()}`;
   });
   const { pods, namespaces } = usageFigures(usage.totals(), () => true);
   const totals = pods.map(({ injectorConfig, tag, counts }) => `at ${injectorConfig}/${tag} ${JSON.stringify(counts)}`);
