@@ -86,6 +86,10 @@ function controlPlaneTarget(folder = '.'): Target {
   };
 }
 
+/** The version of Istio's module that scripts/istio-recorder uses, too. */
+export const istioModule = 'istio.io/istio@v0.0.0-20260827124520-eed52ebb66ad';
+const [istioPath, istioVersion] = istioModule.split('@') as [string, string];
+
 /** Programs that tests run beside the control plane, with the package for `go install`. */
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
@@ -98,6 +102,7 @@ const programs = {
   health: { package: '.' },
   // Runs the controllers of cert-manager, whose own modules have replace directives.
   certmanager: { package: '.' },
+  'pilot-discovery': { package: `${istioPath}/pilot/cmd/pilot-discovery@${istioVersion}` },
   // Runs in the pods of a real node: static, because images have no libraries for it.
   agent: { package: '.', tags: 'netgo,osusergo' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },

@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { injectedByAnnotation } from '../../src/api/names.ts';
+import { without } from '../../src/inject/pod/without.ts';
+import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import type { StatusReport } from '../../src/cli/commands/status.ts';
+import type { CheckReport } from '../../src/cli/check/check-report.ts';
+import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
+import type { AuditLog } from '../harness/audit-log.ts';
+import {
+  applyUntilReady,
+  conditionOf,
+  deleteForced,
+  injectorConfig,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import { clusterFlags, runInjector } from '../harness/injector-command.ts';
+import { installIstio, type Istio, istioNames } from '../harness/istio.ts';
+import { refusedCreations } from '../harness/lost-admissions.ts';
+import { isInjected, type Pod } from '../harness/pod.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { barePod, createDeployment, labelNamespace, neverScheduled, podsOf } from '../harness/workloads.ts';
+
+/** A revision that is not Istio's; pods have it in records. */
+const ownRevision = 'moved-over';
+const mesh = { 'istio-injection': 'enabled' };
+/** How long pods are created before and after a procedure, in milliseconds. */
+const quietMs = 2000;
+
+export const adoptRealIstiod: Scenario = {
+  name: 'adopt-real-istiod',
+  about:
+    'beside the real istiod: commands tell its pods from ours, and six ways to move over are measured while pods are created',
+  destructive: "it installs Istio's charts",
+  ownControlPlane: true,
+  onlyGate: true,
+  full: 'six procedures, pods created all the time, 3 minutes',
+  run: async (context) => {
+    const istio = await installIstio(context);
+    await context.startReplicas({ webhooks: 2 });
+    const namespace = await context.namespace('shop', mesh);
+    await context.check('istiod injects a pod', async () => {
+      const pod = await dryRun(context.client, barePod(namespace, 'pod'));
+      return isInjected(pod) && !isOurs(pod) && pod;
+    });
+    await checkCommands(context, namespace);
+    const rows = [];
+    for (const procedure of procedures) rows.push(await measure(context, istio, procedure));
+    context.measured({ istio: istio.version, procedures: rows });
+    return rows
+      .map(({ procedure, pods, bare, twice }) => `${procedure}: ${pods} pods, ${bare} bare, ${twice} called twice`)
+      .join('; ');
+  },
+};
+
+/** Returns the InjectorConfig that follows istiod's ConfigMaps. */
+function ours(name: string, webhook: object = {}): InjectorConfigObject {
+  const { namespace } = istioNames;
+  const configFrom = { namespace, name: 'istio-sidecar-injector', key: 'config' };
+  const meshConfigFrom = { namespace, name: 'istio', key: 'mesh' };
+  return injectorConfig(name, { injection: { configFrom, meshConfigFrom }, webhook: { ...webhook } });
+}
+
+const takeover = { takeover: true };
+const notInjected = "!has(object.metadata.annotations) || !('sidecar.istio.io/status' in object.metadata.annotations)";
+const standby = { takeover: true, matchConditions: [{ name: 'standby', expression: notInjected }] };
+
+function isOurs({ metadata }: Pod): boolean {
+  return metadata.annotations?.[injectedByAnnotation] !== undefined;
+}
+
+/** Checks what commands say about pods that istiod made. */
+async function checkCommands(context: ScenarioContext, namespace: string): Promise<void> {
+  const { client, cluster } = context;
+  const injector = async <Report>(...argv: string[]): Promise<Report> => {
+    const { out, errors } = await runInjector([...argv, '-o', 'json', ...clusterFlags(cluster)]);
+    if (out === '') throw new Error(errors);
+    return JSON.parse(out) as Report;
+  };
+  for (const name of ['web', 'cart']) await createDeployment(client, namespace, name, { replicas: 2 });
+  await applyUntilReady(client, ours('default', standby));
+  await context.check(
+    'status says that the pods of istiod equal new pods of ours, and counts none as stale',
+    async () => {
+      const { others, total } = await injector<StatusReport>('status', '-n', namespace);
+      const lines = others.map(
+        (each) =>
+          `${each.workload} ${each.revision} ${each.identical}/${each.different}/${each.notCompared} ${each.reasons.join()}`,
+      );
+      return found(
+        [...lines, JSON.stringify(total)].join('; '),
+        'Deployment/cart default 2/0/0 ; Deployment/web default 2/0/0 ; {"current":0,"stale":0,"missing":0}',
+      );
+    },
+  );
+  await context.check(
+    'check says that another injector made the pod, and that a new pod of ours is identical',
+    async () => {
+      const [pod] = await podsOf(client, namespace, 'web');
+      const [report] = await injector<CheckReport[]>('check', pod?.metadata.name ?? '', '-n', namespace);
+      return found(
+        `${report?.reason} ${report?.existing?.state} ${report?.existing?.other?.result}`,
+        'OtherInjector Other Identical',
+      );
+    },
+  );
+  await context.check('diff compares nothing, and says why', async () => {
+    const { errors, code } = await runInjector(['diff', '--to', 'default', '-n', namespace, ...clusterFlags(cluster)]);
+    return (
+      (code === 5 &&
+        /2 workloads not compared: webhook configuration istio-sidecar-injector of another injector/.test(errors)) ||
+      found(`${code} ${errors}`, '5')
+    );
+  });
+  await context.check('no namespace and no pod needs the InjectorConfig, because istiod injects them', async () => {
+    const { status } = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
+    const { namespaces, pods } = (status ?? {}) as UsageStatus;
+    return found(`${namespaces?.count} ${pods?.count}`, '0 0');
+  });
+  await context.checkNow('so it can be deleted without force', async () =>
+    client.delete(ours('default')).then(() => true),
+  );
+  await untilGone(context);
+}
+
+interface Procedure {
+  readonly name: string;
+  /** The webhook fields of our InjectorConfig before the procedure; absent if there is none. */
+  readonly before?: object;
+  /** Whether pods may be bare: the control. */
+  readonly isControl?: true;
+  /** Whether pods may be injected by both. */
+  readonly isTwice?: true;
+  readonly run: (context: ScenarioContext, istio: Istio, namespace: string) => Promise<unknown>;
+}
+
+const removeIstios = async ({ client }: ScenarioContext, { webhook }: Istio): Promise<void> => {
+  await client.delete(await webhook());
+  await untilActive(client);
+};
+
+const procedures: readonly Procedure[] = [
+  {
+    name: "remove Istio's webhook, then we publish",
+    isControl: true,
+    run: async (context, istio) => {
+      await applyObject(context.client, ours('default'));
+      await waitFor(
+        'the condition ForeignOverlap',
+        async () => (await conditionOf(context.client, 'default', 'ForeignOverlap'))?.status === 'True',
+      );
+      await removeIstios(context, istio);
+      await applyUntilReady(context.client, ours('default'));
+    },
+  },
+  {
+    name: "takeover, then remove Istio's",
+    isTwice: true,
+    run: async (context, istio) => {
+      await applyUntilReady(context.client, ours('default', takeover));
+      await sleep(quietMs);
+      await removeIstios(context, istio);
+    },
+  },
+  {
+    name: 'hand back: Istio first, then ours goes',
+    isTwice: true,
+    run: async (context, istio) => {
+      await applyUntilReady(context.client, ours('default', takeover));
+      const { apiVersion, kind, metadata, webhooks } = await istio.webhook();
+      await removeIstios(context, istio);
+      await sleep(quietMs);
+      // With its caBundle: between a new installation and istiod's first patch, pods are refused.
+      const { name = '', labels = {}, annotations = {} } = metadata;
+      await context.client.create({ apiVersion, kind, metadata: { name, labels, annotations }, webhooks });
+      await untilActive(context.client);
+      await deleteForced(context.client, ours('default'));
+    },
+  },
+  {
+    name: 'label the namespace with our revision',
+    // The API server reads the labels for each webhook, so they can change between two of them.
+    isTwice: true,
+    run: async ({ client }, _, namespace) => {
+      await applyUntilReady(client, ours(ownRevision));
+      await labelNamespace(client, namespace, { 'istio-injection': null, 'istio.io/rev': ownRevision });
+    },
+  },
+  {
+    name: "standby, then remove Istio's",
+    run: async (context, istio) => {
+      await applyUntilReady(context.client, ours('default', standby));
+      await sleep(quietMs);
+      await removeIstios(context, istio);
+    },
+  },
+  {
+    name: "standby, one namespace excluded from Istio's selectors, then Istio's chart again",
+    run: async ({ client }, istio, namespace) => {
+      await applyUntilReady(client, ours('default', standby));
+      const { apiVersion, kind, metadata, webhooks } = await istio.webhook();
+      const excluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn' as const, values: [namespace] };
+      const moved = webhooks.map(({ namespaceSelector, ...webhook }) => {
+        const matchExpressions = [...namespaceSelector.matchExpressions, excluded];
+        return { ...webhook, namespaceSelector: { ...namespaceSelector, matchExpressions } };
+      });
+      await client.patch({ apiVersion, kind, metadata: { name: metadata.name ?? '' } }, 'merge', { webhooks: moved });
+      await untilActive(client);
+      await sleep(quietMs);
+      await istio.apply();
+    },
+  },
+];
+
+/** Runs a procedure while pods are created, and counts what became of them. */
+async function measure(context: ScenarioContext, istio: Istio, { name, isControl, isTwice, run }: Procedure) {
+  const { client } = context;
+  const namespace = await context.namespace(`p${procedures.findIndex((each) => each.name === name) + 1}`, mesh);
+  const audit = context.requireAudit();
+  const reference = comparable(
+    await dryRun(client, barePod(namespace, 'bare-0', { spec: neverScheduled, labels: { app: 'bare' } })),
+  );
+  const load = await context.startLoad({
+    namespace,
+    replicaSetPods: 0,
+    inspect: (pod) => {
+      if (!isInjected(pod)) return { kind: 'plain', what: 'no sidecar' };
+      const text = comparable(pod);
+      return text === reference ? undefined : { kind: 'mixed', what: text };
+    },
+  });
+  await sleep(quietMs);
+  await run(context, istio, namespace);
+  await sleep(quietMs);
+  await load.stop();
+  const is = (kind: 'plain' | 'mixed') => load.creations.filter(({ defect }) => defect?.kind === kind);
+  const refused = refusedCreations(podCreations(audit.events(), namespace));
+  const row = {
+    procedure: name,
+    pods: load.creations.length,
+    refused: refused.length,
+    bare: is('plain').length,
+    different: is('mixed').length,
+    twice: calledTwice(audit, namespace),
+  };
+  context.say(JSON.stringify(row));
+  await context.checkNow(`${name}: no pod is refused or different`, () =>
+    found(
+      `${row.refused} ${row.different} ${refused[0]?.description ?? is('mixed')[0]?.defect?.what ?? ''}`.trim(),
+      '0 0',
+    ),
+  );
+  if (isControl) await context.checkNow(`${name}: the control loses pods`, () => row.bare > 0);
+  else await context.checkNow(`${name}: no pod is bare`, () => found(String(row.bare), '0'));
+  if (isControl !== true && isTwice !== true)
+    await context.checkNow(`${name}: no pod is injected twice`, () => found(String(row.twice), '0'));
+  await istio.apply();
+  for (const each of (await client.listAll<InjectorConfigObject>(injectorConfigs)).items)
+    await deleteForced(client, each);
+  await untilGone(context);
+  return row;
+}
+
+/** Counts the pods for which the API server called both injectors. */
+function calledTwice(audit: AuditLog, namespace: string): number {
+  return podCreations(audit.events(), namespace).filter((event) => {
+    const called = calledWebhooks(event);
+    const isCalled = (start: string): boolean => called.some((each) => each.startsWith(start));
+    return isCalled('istio-') && isCalled('sidecar-injector-');
+  }).length;
+}
+
+/** Returns a pod as text, without what differs between two pods of one injector. */
+function comparable(pod: Pod): string {
+  const { labels, annotations = {} } = pod.metadata;
+  const others = without(annotations, injectedByAnnotation);
+  const sorted = (_: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
+  const text = JSON.stringify({ labels, annotations: others, spec: pod.spec }, sorted);
+  const named = text.replaceAll(pod.metadata.name ?? '', 'NAME').replaceAll(/kube-api-access-\w+/g, 'TOKEN');
+  return named.replaceAll(ownRevision, 'default');
+}
+
+/** Waits until our InjectorConfigs and their webhooks are gone. */
+async function untilGone({ client }: ScenarioContext): Promise<void> {
+  await waitFor(
+    'our InjectorConfigs to be gone',
+    async () => (await client.listAll(injectorConfigs)).items.length === 0,
+  );
+  await untilActive(client);
+}
