@@ -38,6 +38,16 @@ interface ContinuousIntegration {
   readonly controlPlanes: readonly Pick<Taken, 'cpuSeconds'>[];
 }
 
+/** The figures of `bench-files`. */
+interface Files {
+  readonly files: readonly {
+    readonly format: string;
+    readonly megabytes: number;
+    readonly commands: readonly { readonly command: string; readonly seconds: number; readonly peakBytes: number }[];
+    readonly megabytesPerSecond: Readonly<Record<string, number>>;
+  }[];
+}
+
 interface Measurement<Figures> {
   readonly commit: string;
   readonly date: string;
@@ -115,6 +125,7 @@ export function performancePage(folder: string): string {
       ]),
     ),
     '',
+    ...(existsSync(join(folder, 'bench-files.json')) ? filesPage(read<Files>('bench-files')) : []),
     '## Under load and failure',
     '',
     'The summary of the last run of each gate. Scenarios run on a real API server.',
@@ -127,6 +138,29 @@ export function performancePage(folder: string): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+/** Returns the section about commands that read files. */
+function filesPage(measurement: Measurement<Files>): string[] {
+  const { files } = measurement.figures;
+  const commands = (files[0]?.commands ?? []).map(({ command }) => command);
+  const speeds = Object.keys(files[0]?.megabytesPerSecond ?? {});
+  return [
+    '## Files',
+    '',
+    'The peak of the resident memory and the time of each command, from start to end, and the megabytes per second of what',
+    `the commands do with text, without the engine (${describe(measurement)}).`,
+    '',
+    ...table(
+      ['file', ...commands, ...speeds],
+      files.map(({ format, megabytes, commands: each, megabytesPerSecond }) => [
+        `${format}, ${megabytes} MB`,
+        ...each.map(({ seconds, peakBytes }) => `${(peakBytes / 1e6).toFixed(0)} MB, ${seconds.toFixed(1)} s`),
+        ...speeds.map((name) => `${(megabytesPerSecond[name] ?? 0).toFixed(1)} MB/s`),
+      ]),
+    ),
+    '',
+  ];
 }
 
 /** Returns the section about gate `ci`. */

@@ -50,6 +50,14 @@ export function youngCollector(): () => void {
   return () => collect({ type: 'minor' });
 }
 
+/**
+ * Bounds the garbage of a command that reads large files: V8's defaults keep as much of it as eight
+ * times a file. Costs 5 % more CPU than {@link leaveHeapToGrow}.
+ */
+export function boundGarbage(): void {
+  setFlagsFromString(`--heap-growing-percent=${growth}`);
+}
+
 /** Restores V8's default growth for a command that ends soon. */
 export function leaveHeapToGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2');

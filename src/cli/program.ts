@@ -9,12 +9,14 @@ import { nearestName } from '../explain/nearest-name.ts';
 import { TemplateError } from '../template/template-error.ts';
 import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
-import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
+import { boundGarbage, boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import { oneLine, outputOption, widthOf, writeData } from './report/write-report.ts';
 import { programVersion } from './version.ts';
 
 /** Commands that run until they get a signal. */
 const longRunning = new Set(['operator', 'serve', 'diff', 'prove']);
+/** Commands that read files of any size. */
+const fileReading = new Set(['inject', 'kube-inject', 'uninject', 'lint', 'check']);
 
 /**
  * The commands. Most are loaded on use, so that `serve` does not keep the operator's libraries in
@@ -122,6 +124,7 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
     const program = await createProgram(terminal, argv[0]);
     program.hook('preAction', (_program, command) => {
       if (longRunning.has(command.name())) boundHeap();
+      else if (fileReading.has(command.name())) boundGarbage();
       else leaveHeapToGrow();
     });
     await program.parseAsync([...argv], { from: 'user' });

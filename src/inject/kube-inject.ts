@@ -1,7 +1,8 @@
 import type { Injector } from './injector.ts';
-import { documentsOfFile, type FileDocument, FileError, positionAt } from './objects/documents-of-file.ts';
+import { documentsOfFile, FileError, linesIn } from './objects/documents-of-file.ts';
 import { editedText } from './objects/edit-text.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
+import { type FilePart, mapParts, valueWith } from './objects/parts-of-file.ts';
 import { listItems } from './objects/workload-kinds.ts';
 import { jsonEqual } from './patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from './patch/json-value.ts';
@@ -49,21 +50,30 @@ type EditObject = (object: JsonObject) => { readonly object: JsonObject; readonl
 /** Edits the objects of a file, also in Lists. What does not change keeps its bytes. */
 export function editFile(text: string, edit: EditObject): FileInjectionResult {
   const warnings: string[] = [];
-  const parts: string[] = [];
+  const pieces: string[] = [];
   let at = 0;
   try {
-    for (const document of documentsOfFile(text)) {
-      const before = document.read();
-      const after = editValue(before, edit, warnings);
-      if (after === before) continue;
-      parts.push(text.slice(at, document.start), edited(document, before, after, warnings));
-      at = document.start + document.text.length;
+    for (const { start, end, after, warnings: own } of mapParts(text, (part) => editPart(part, edit))) {
+      pieces.push(text.slice(at, start), after);
+      at = end;
+      for (const warning of own) warnings.push(warning);
     }
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     return { outcome: 'failed', object: error.object, message: error.message };
   }
-  return { outcome: 'done', text: parts.join('') + text.slice(at), warnings };
+  return { outcome: 'done', text: pieces.join('') + text.slice(at), warnings };
+}
+
+/** Returns what a part becomes; nothing if it stays without a warning. */
+function editPart(part: FilePart, edit: EditObject) {
+  const warnings: string[] = [];
+  const before = part.read();
+  const value = editValue(before, edit, warnings);
+  if (value === before && warnings.length === 0) return [];
+  const { start, text } = part;
+  const after = value === before ? text : edited(part, before, value, warnings);
+  return [{ start, end: start + text.length, after, warnings }];
 }
 
 /** Edits an object, or a List's items at any depth. Returns the same value if nothing changes. */
@@ -79,15 +89,18 @@ function editValue(value: unknown, edit: EditObject, warnings: string[]): unknow
   return after.every((item, index) => item === items[index]) ? value : { ...value, items: after };
 }
 
-/** Returns the text of a document after an edit. Reads it again: a wrong edit is refused. */
-function edited({ text, line }: FileDocument, before: unknown, after: unknown, warnings: string[]): string {
+/** Returns the text of a part after an edit. Reads it again: a wrong edit is refused. */
+function edited(part: FilePart, before: unknown, after: unknown, warnings: string[]): string {
+  const { text, line } = part;
   try {
-    const result = editedText(text, before, after);
+    const result = editedText(text, valueWith(part, before), valueWith(part, after));
     const [{ read } = { read: () => null }] = documentsOfFile(result.text);
-    if (!jsonEqual(read(), after)) throw new FileError('the result has other values', 1);
-    for (const offset of result.writtenOut) {
-      const at = line - 1 + positionAt(text, offset).line;
-      warnings.push(`line ${at}: an alias or a merge key was replaced by the values that it stands for`);
+    if (!jsonEqual(read(), valueWith(part, after))) throw new FileError('the result has other values', 1);
+    let [at, current] = [0, line];
+    for (const offset of result.writtenOut.toSorted((one, other) => one - other)) {
+      current += linesIn(text, at, offset);
+      at = offset;
+      warnings.push(`line ${current}: an alias or a merge key was replaced by the values that it stands for`);
     }
     return result.text;
   } catch (error) {

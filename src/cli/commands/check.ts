@@ -14,7 +14,7 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
 import { tellHealth } from '../usage/operator-health.ts';
-import { documentsOfFile } from '../../inject/objects/documents-of-file.ts';
+import { mapParts } from '../../inject/objects/parts-of-file.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
 import { atFile } from '../files.ts';
@@ -203,7 +203,7 @@ export async function readFileObjects(
  * @param ignore is called for a document that is not an object, for example in a file of values
  */
 export function objectsOfText(text: string, source: string, ignore?: () => void): KubernetesObject[] {
-  const values = atFile(`${source}: not YAML`, () => Array.from(documentsOfFile(text), ({ read }) => read()));
+  const values = atFile(`${source}: not YAML`, () => mapParts(text, ({ read }) => [read()]));
   return values.flatMap((value) => objectsIn(value, source, ignore));
 }
 

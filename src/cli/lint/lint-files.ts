@@ -18,7 +18,8 @@ import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuratio
 import { conditionProblems } from '../../explain/lint/lint-conditions.ts';
 import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
-import { documentsOfFile, FileError } from '../../inject/objects/documents-of-file.ts';
+import { FileError } from '../../inject/objects/documents-of-file.ts';
+import { mapParts, valueWith } from '../../inject/objects/parts-of-file.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import {
   configurationFiles,
@@ -125,21 +126,20 @@ function readObjects({ name, text }: NamedText, findings: PlacedFinding[]): Sour
   const invalid = (place: Position, message: string): void => {
     if (isOurs) findings.push({ ...place, level: 'error', rule: 'invalid-yaml', object: '', message });
   };
-  const objects: SourceObject[] = [];
-  for (const document of documentsOfFile(text)) {
+  return mapParts(text, (part) => {
     try {
-      const value = document.read();
-      const place = (line: number, column: number): Position => placeIn(document.line - 1 + line, column);
-      const places = new SourcePlaces(document.text, value, place);
-      for (const { key, position } of isOurs ? places.repeatedKeys() : [])
+      const value = part.read();
+      const placesOf = (): SourcePlaces =>
+        new SourcePlaces(part.text, valueWith(part, value), (line, column) => placeIn(part.line - 1 + line, column));
+      for (const { key, position } of isOurs ? placesOf().repeatedKeys() : [])
         invalid(position, `the key ${JSON.stringify(key)} occurs twice in one map; keep one`);
-      objects.push(...objectsIn(value, places, []));
+      return objectsIn(value, placesOf(), part.isItem ? [0] : []);
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       invalid(placeIn(error.line, error.column || 1), error.reason);
+      return [];
     }
-  }
-  return objects;
+  });
 }
 
 function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): SourceObject[] {
@@ -147,6 +147,8 @@ function objectsIn(value: unknown, places: SourcePlaces, path: SourcePath): Sour
   const items = listItems(value);
   if (items !== undefined) return items.flatMap((item, index) => objectsIn(item, places, [...path, 'items', index]));
   const { apiVersion, kind } = value;
+  // Others, such as workloads, would need memory.
+  if (![injectorConfigKind, revisionTagKind, 'ConfigMap'].includes(kind)) return [];
   const metadata = isJsonObject(value.metadata) ? value.metadata : {};
   return [
     {

@@ -1,5 +1,5 @@
-import { FileError, positionAt } from '../../inject/objects/documents-of-file.ts';
-import { locate, positionsOfText, type SpanNode } from '../../inject/objects/positions-of-text.ts';
+import { FileError, linesIn, positionAt } from '../../inject/objects/documents-of-file.ts';
+import { locate, positionsOfText, repeatedKeys, type SpanNode } from '../../inject/objects/positions-of-text.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { YamlError } from '../../inject/yaml/yaml-error.ts';
 
@@ -16,22 +16,26 @@ export type SourcePath = readonly (string | number)[];
 
 /** A YAML document of a file, or of a text inside a file, with the places of its fields. */
 export class SourcePlaces {
-  readonly #root: SpanNode;
+  #found: SpanNode | undefined;
   readonly #value: unknown;
   readonly #text: string;
   readonly #place: Place;
 
   /** @param value what Go reads. @param place maps positions in the text to the file */
   constructor(text: string, value: unknown, place: Place) {
-    this.#root = ifValid(() => positionsOfText(text)) ?? positionsOfText('');
     this.#value = value;
     this.#text = text;
     this.#place = place;
   }
 
+  /** Most objects of a file have no finding. */
+  get #root(): SpanNode {
+    return (this.#found ??= ifValid(() => positionsOfText(this.#text)) ?? positionsOfText(''));
+  }
+
   /** Returns the places of a file. A template that ends too early has no place after the file. */
   static inFile(file: string, text: string): Place {
-    const last = text.split('\n').length;
+    const last = 1 + linesIn(text, 0, text.length);
     return (line, column) => ({ file, line: Math.min(line, last), column });
   }
 
@@ -52,13 +56,7 @@ export class SourcePlaces {
 
   /** Returns the first 100 keys that occur twice in a map, of which Go reads the last. */
   repeatedKeys(): { readonly key: string; readonly position: Position }[] {
-    const visit = ({ kind, entries }: SpanNode): { key: string; start: number }[] => {
-      const seen = new Set<string>();
-      return entries.flatMap(({ key, start, value }) =>
-        kind === 'map' && seen.size === seen.add(key).size ? [{ key, start }] : visit(value),
-      );
-    };
-    const first = visit(this.#root).slice(0, 100);
+    const first = repeatedKeys(this.#root).slice(0, 100);
     return first.map(({ key, start }) => ({ key, position: this.#at(start) }));
   }
 

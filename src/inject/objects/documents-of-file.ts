@@ -1,3 +1,4 @@
+import { blockList, boundsOf, type ListText, scanJson } from './list-text.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
 
@@ -25,6 +26,8 @@ export interface FileDocument {
   readonly line: number;
   /** Returns the value as kubectl reads it. @throws FileError */
   readonly read: () => unknown;
+  /** Returns where the items stand if the text looks like a List. */
+  readonly list: () => ListText | undefined;
 }
 
 /**
@@ -35,19 +38,15 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
   let start = 0;
   let line = 1;
   for (let count = 0; ; count += 1) {
-    const end = endOfJson(text, start);
-    if (end === undefined) break;
+    const scanned = scanJson(text.slice(start));
+    if (scanned === undefined) break;
+    const end = start + scanned.end;
     const json = text.slice(start, end);
-    let value: unknown;
-    try {
-      value = JSON.parse(json);
-    } catch (error) {
-      // kubectl reads the rest as YAML, unless it has read several JSON objects.
-      if (count < 2) break;
-      yield { start, text: json, line, read: refuse.bind(undefined, String(error), line, error) };
-      return;
-    }
-    yield { start, text: json, line, read: () => value };
+    const { error, ...read } = readJson(json, line, scanned.list);
+    // kubectl reads the rest as YAML, unless it has read several JSON objects.
+    if (error !== undefined && count < 2) break;
+    yield { start, text: json, line, ...read };
+    if (error !== undefined) return;
     line += linesIn(text, start, end);
     start = end;
     if (text.slice(start).trim() === '') return;
@@ -63,16 +62,38 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
     const rest = text.slice(end + 3, start).trim();
     if (rest !== '' && !rest.startsWith('#')) {
       const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.slice(0, 60)}`;
-      yield { start: end, text: text.slice(end, start), line, read: refuse.bind(undefined, reason, line) };
+      const read = refuse.bind(undefined, reason, line);
+      yield { start: end, text: text.slice(end, start), line, read, list: () => undefined };
     }
     line += 1;
   }
 }
 
+/** Returns what reads a text as JSON; the items of a List are read one after another. */
+function readJson(json: string, line: number, list: ListText | undefined) {
+  if (list !== undefined && isValid(json, list)) return { read: (): unknown => JSON.parse(json), list: () => list };
+  try {
+    const value: unknown = JSON.parse(json);
+    return { read: () => value, list: () => undefined };
+  } catch (error) {
+    return { error, read: refuse.bind(undefined, String(error), line, error), list: () => undefined };
+  }
+}
+
+function isValid(json: string, list: ListText): boolean {
+  try {
+    for (const [from, to] of boundsOf(list)) JSON.parse(json.slice(from, to));
+    return Boolean(JSON.parse(list.rest));
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the number of line breaks between two offsets. */
-function linesIn(text: string, from: number, to: number): number {
+export function linesIn(text: string, from: number, to: number): number {
+  const part = text.slice(from, to);
   let count = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', at + 1)) count += 1;
   return count;
 }
 
@@ -85,13 +106,14 @@ export function positionAt(text: string, offset: number): { readonly line: numbe
 /** kubectl ignores what follows an end mark. */
 function yamlDocument(whole: string, start: number, line: number): FileDocument {
   const text = whole.slice(0, /^\.\.\.(?=\s|$)/m.exec(whole)?.index);
-  return { start, text, line, read: () => readYaml(text, line) };
+  return { start, text, line, read: () => readYaml(text, line), list: () => blockList(text) };
 }
 
 /** The characters that Go's YAML reader refuses, also in comments. */
 const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
-function readYaml(text: string, line: number): unknown {
+/** Reads a YAML text as kubectl does. @throws FileError */
+export function readYaml(text: string, line: number): unknown {
   const refused = control.exec(text);
   if (refused !== null) {
     const code = refused[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
@@ -113,18 +135,4 @@ function readYaml(text: string, line: number): unknown {
 
 function refuse(reason: string, line: number, cause?: unknown, column?: number): never {
   throw new FileError(reason, line, column, { cause });
-}
-
-/** Returns where the JSON object at a position ends; undefined if there is none. */
-function endOfJson(text: string, from: number): number | undefined {
-  const token = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\]]/g;
-  token.lastIndex = from + text.slice(from).search(/\S/);
-  if (text[token.lastIndex] !== '{') return undefined;
-  let depth = 0;
-  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
-    if (found[0] === '{' || found[0] === '[') depth += 1;
-    else if (!found[0].startsWith('"')) depth -= 1;
-    if (depth === 0) return token.lastIndex;
-  }
-  return undefined;
 }

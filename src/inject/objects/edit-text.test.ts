@@ -57,6 +57,30 @@ describe('editedText', () => {
       () => ({ a: { b: 'x y', c: 1, d: 2 } }),
       'a:\n  b: "x\n  y"\n  c: 1\n  d: 2\n',
     ],
+    [
+      'items without a value',
+      'a:\n-\n- # why\n\n- b: 1\n  c:\n  -\n  - 2\n-\nd: 1\n',
+      () => ({ a: [null, null, { b: 2, c: [null, 3] }, null], d: 1 }),
+      'a:\n-\n- # why\n\n- b: 2\n  c:\n  -\n  - 3\n-\nd: 1\n',
+    ],
+    [
+      'beside members without braces',
+      'a: [b: 1, {c: 2}, "d": [e: ]]\n',
+      (v: { a: unknown[] }) => ({ a: [...v.a.with(1, { c: 3 }), 4] }),
+      'a: [b: 1, { "c": 3 }, "d": [e: ], 4]\n',
+    ],
+    [
+      'a member without braces',
+      'a: [b: 1, c: &c {d: 1}]\ne: *c\n',
+      () => ({ a: [{ b: 2 }, { c: { d: 2 } }], e: { d: 1 } }),
+      'a: [{ "b": 2 }, { "c": { "d": 2 } }]\ne: { "d": 1 }\n',
+    ],
+    [
+      'large integers that an alias stands for',
+      'a: &a {x: 9007199254740993, w: [-9007199254740993, 1]}\nb: *a\nc: *a\nd:\n  <<: *a\n',
+      (v: { a: object }) => ({ ...v, a: { ...v.a, z: 1 }, c: { ...v.a, z: 2 } }),
+      'a: &a {x: 9007199254740993, w: [-9007199254740993, 1], "z": 1}\nb: { "x": 9007199254740993, "w": [ -9007199254740993, 1 ] }\nc:\n  x: 9007199254740993\n  w:\n  - -9007199254740993\n  - 1\n  z: 2\nd:\n  <<: { "x": 9007199254740993, "w": [ -9007199254740993, 1 ] }\n',
+    ],
   ];
   for (const [title, before, change, after] of cases) {
     it(`changes ${title}`, () => {
@@ -119,7 +143,22 @@ describe('editedText', () => {
   });
 
   it('names the line that it cannot edit', () => {
-    assert.throws(() => editedText('a: [b: 1]\n', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }), FileError);
+    assert.throws(() => editedText('a: 1\n? b\n', { a: 1, b: null }, { a: 1, b: 2 }), FileError);
+  });
+
+  it('refuses to write integers that differ only beyond 2^53', () => {
+    const text = 'a: &a [9007199254740992, 9007199254740993]\nb: *a\n';
+    const value = parseYaml(text) as { a: unknown };
+    assert.throws(
+      () => editedText(text, value, { ...value, a: [1] }),
+      /9007199254740992 and 9007199254740993 .* quotes/,
+    );
+  });
+
+  it('takes linear time for many aliases', () => {
+    const text = `a: &a {x: 1}\nb:\n${'- {b: *a, c: 0}\n'.repeat(50_000)}`;
+    const value = parseYaml(text) as { a: object };
+    assert.equal(editedText(text, value, { ...value, a: { x: 2 } }).writtenOut.length, 50_000);
   });
 });
 

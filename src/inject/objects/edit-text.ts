@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { positionsOfText, type SpanEntry, type SpanNode } from './positions-of-text.ts';
 import { MERGE_KEY } from '../yaml/plain-scalar.ts';
 import { entryLines, flowValue } from './write-value.ts';
+import { FileError } from './documents-of-file.ts';
 
 export interface EditedText {
   readonly text: string;
@@ -19,6 +20,9 @@ export function editedText(text: string, before: unknown, after: unknown): Edite
   return new TextEditor(text).edited(before, after);
 }
 
+/** Integers that may be beyond 2^53. Reading the edited text again finds those inside a text. */
+const largeInteger = /(?<![\w.-])-?\d{16,}(?![\w.])/g;
+
 type Edit = readonly [start: number, end: number, text: string];
 
 class TextEditor {
@@ -28,6 +32,7 @@ class TextEditor {
   readonly #edits: Edit[] = [];
   readonly #changed = new Set<SpanNode>();
   readonly #writtenOut: number[] = [];
+  #integers: ReadonlyMap<number, string> | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -84,8 +89,8 @@ class TextEditor {
     const last = node.entries.at(-1);
     const isEmpty = node.entries.length === gone.length;
     for (const [key, value] of added) {
-      if (node.isFlow) this.#insertFlow(node, last, isEmpty, `${flowValue(key)}: ${flowValue(value)}`);
-      else this.#insertLines(last?.end ?? node.end, entryLines(key, value, node.column));
+      if (node.isFlow) this.#insertFlow(node, last, isEmpty, `${flowValue(key)}: ${this.#flow(value)}`);
+      else this.#insertLines(last?.end ?? node.end, this.#lines(key, value, node.column));
     }
   }
 
@@ -110,8 +115,8 @@ class TextEditor {
         previous = node.entries[kept];
         continue;
       }
-      if (node.isFlow) this.#insertFlow(node, previous, isEmpty, flowValue(item));
-      else this.#insertItem(node, previous, entryLines(undefined, item, node.column));
+      if (node.isFlow) this.#insertFlow(node, previous, isEmpty, this.#flow(item));
+      else this.#insertItem(node, previous, this.#lines(undefined, item, node.column));
     }
   }
 
@@ -149,9 +154,10 @@ class TextEditor {
   #insertFlow(node: SpanNode, previous: SpanEntry | undefined, isEmpty: boolean, text: string): void {
     const beside = previous ?? node.entries[0];
     const inside = node.start + 1;
-    const isFirst = !this.#edits.some(([start, end]) => start === end && start === inside);
-    if (beside === undefined || isEmpty) this.#edits.push([inside, inside, isFirst ? text : `, ${text}`]);
-    else if (previous === undefined) this.#edits.push([beside.start, beside.start, `${text}, `]);
+    if (beside === undefined || isEmpty) {
+      const isFirst = !this.#edits.some(([start, end]) => start === end && start === inside);
+      this.#edits.push([inside, inside, isFirst ? text : `, ${text}`]);
+    } else if (previous === undefined) this.#edits.push([beside.start, beside.start, `${text}, `]);
     else this.#edits.push([previous.end, previous.end, `, ${text}`]);
   }
 
@@ -191,11 +197,11 @@ class TextEditor {
     else this.#markAnchors(node);
     if (parent === undefined || entry === undefined || parent.isFlow) {
       const space = node.start === node.end && parent?.kind === 'map' ? ' ' : '';
-      this.#edits.push([node.start, node.end, `${space}${flowValue(after)}`]);
+      this.#edits.push([node.start, node.end, `${space}${this.#flow(after)}`]);
       return;
     }
     const key = parent.kind === 'list' ? undefined : 'a';
-    const [line = '', ...lines] = entryLines(key, after, parent.column);
+    const [line = '', ...lines] = this.#lines(key, after, parent.column);
     const first = ` ${line.trimStart().slice(2).trimStart()}`.trimEnd();
     if (lines.length > 0 && !text.slice(entry.from, node.end).includes('\n')) {
       // A comment on the line stays there.
@@ -208,18 +214,47 @@ class TextEditor {
     }
   }
 
+  #flow(value: unknown): string {
+    return this.#exact(flowValue(value));
+  }
+
+  #lines(key: string | undefined, value: unknown, column: number): string[] {
+    return entryLines(key, value, column).map((line) => this.#exact(line));
+  }
+
+  /** Restores the digits of the text's integers that a number has rounded. */
+  #exact(written: string): string {
+    return written.replaceAll(largeInteger, (rounded) => {
+      this.#integers ??= integersIn(this.#text);
+      const texts = this.#integers.get(Number(rounded)) ?? rounded;
+      if (!texts.includes(' ')) return texts;
+      throw new FileError(`the integers ${texts} are equal when rounded; put them in quotes`);
+    });
+  }
+
   /** Replaces the aliases of changed nodes by the values that these had. */
   #writeOut(node: SpanNode, value: unknown, values: Map<SpanNode, unknown>): void {
     if (node.hasAnchor) values.set(node, value);
     for (const [index, entry] of node.entries.entries()) {
       const target = entry.value.target;
       const list = Array.isArray(value) ? (value as unknown[])[index] : undefined;
-      const member = node.kind === 'map' && isJsonObject(value) ? value[entry.key] : list;
+      const member = node.kind !== 'list' && isJsonObject(value) ? value[entry.key] : list;
       if (target === undefined || !this.#changed.has(target)) this.#writeOut(entry.value, member, values);
       else {
         this.#writtenOut.push(entry.value.start);
-        this.#edits.push([entry.value.start, entry.value.end, flowValue(values.get(target))]);
+        this.#edits.push([entry.value.start, entry.value.end, this.#flow(values.get(target))]);
       }
     }
   }
+}
+
+/** Returns the large integers of a text by their rounded values; "A and B" if these are equal. */
+function integersIn(text: string): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const integer of text.match(largeInteger) ?? []) {
+    const same = found.get(Number(integer));
+    if (same?.includes(integer) !== true)
+      found.set(Number(integer), same === undefined ? integer : `${same} and ${integer}`);
+  }
+  return found;
 }

@@ -3,7 +3,8 @@ import { type YamlEvent, yamlEvents } from '../yaml/parse-yaml.ts';
 
 /** A value in a text, with its place. Offsets count from the start of the text. */
 export interface SpanNode {
-  readonly kind: 'map' | 'list' | 'scalar' | 'alias';
+  /** A pair is a member of a list in brackets, as in `[a: b]`. */
+  readonly kind: 'map' | 'list' | 'pair' | 'scalar' | 'alias';
   readonly isFlow: boolean;
   /** Where the content starts, after anchors and tags, and where it ends. */
   readonly start: number;
@@ -45,7 +46,19 @@ export function locate(root: SpanNode, path: readonly (string | number)[]) {
   return { node, start, isFound: true };
 }
 
+/** Returns the keys that occur twice in a map, of which Go reads the last. */
+export function repeatedKeys({ kind, entries }: SpanNode): SpanEntry[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry) =>
+    kind === 'map' && seen.size === seen.add(entry.key).size ? [entry] : repeatedKeys(entry.value),
+  );
+}
+
 const nothing: YamlEvent = { from: 0, to: 0, kind: null, name: '', children: [] };
+
+function emptyNode(at: number): SpanNode {
+  return { kind: 'scalar', isFlow: false, start: at, end: at, column: 0, entries: [], hasAnchor: false };
+}
 
 class Positions {
   readonly #text: string;
@@ -73,13 +86,13 @@ class Positions {
     const { kind, to } = event;
     const text = this.#text;
     const character = text.charAt(start);
-    const scalar = { kind: 'scalar', isFlow: false, start, end: to, column: 0, entries: [], hasAnchor: false } as const;
+    const scalar = { ...emptyNode(start), end: to };
     if (kind === null && character === '*') {
       const name = /^[^\s,[\]{}]+/.exec(text.slice(start + 1, to))?.[0] ?? '';
       const target = this.#anchors.get(name);
       return { ...scalar, kind: 'alias', end: start + 1 + name.length, ...(target && { target }) };
     }
-    if (kind === null) return { ...scalar, start: empty, end: empty };
+    if (kind === null) return emptyNode(empty);
     if (kind === 'scalar') return { ...scalar, end: this.#endOfScalar(start, to) };
     const isMap = kind === 'mapping';
     const shape = { ...scalar, kind: isMap ? 'map' : 'list' } as const;
@@ -87,9 +100,8 @@ class Positions {
       const entries = isMap ? this.#members(event, start, true) : this.#flowItems(event);
       return { ...shape, isFlow: true, entries };
     }
-    const lineStart = text.lastIndexOf('\n', start - 1) + 1;
-    const column = start - lineStart - (text[lineStart] === '\ufeff' ? 1 : 0);
-    const entries = isMap ? this.#members(event, start, false) : this.#items(event, start);
+    const column = this.#columnOf(start);
+    const entries = isMap ? this.#members(event, start, false) : this.#items(event, start, column);
     return { ...shape, column, entries, end: entries.at(-1)?.end ?? start };
   }
 
@@ -162,23 +174,51 @@ class Positions {
     return new FileError('its positions are not known', positionAt(this.#text, offset).line);
   }
 
-  #items({ children }: YamlEvent, start: number): SpanEntry[] {
+  #columnOf(offset: number): number {
+    const lineStart = this.#text.lastIndexOf('\n', offset - 1) + 1;
+    return offset - lineStart - (this.#text[lineStart] === '\ufeff' ? 1 : 0);
+  }
+
+  #items({ children }: YamlEvent, start: number, column: number): SpanEntry[] {
     const entries: SpanEntry[] = [];
-    for (const item of children) {
-      const dash = this.#skip(entries.at(-1)?.end ?? start);
+    let index = 0;
+    for (let dash = start; this.#isDash(dash) && this.#columnOf(dash) === column;) {
+      const from = dash + 1;
+      const item = children[index];
       // An item without a value is not an event.
-      if (this.#text[dash] !== '-' || this.#skip(dash + 1) !== this.#skip(item.from)) throw this.#unknown(dash);
-      entries.push(this.#entry('', dash, dash + 1, item));
+      const hasValue = item !== undefined && this.#skip(from) === this.#skip(item.from);
+      if (hasValue) index += 1;
+      entries.push(
+        hasValue
+          ? this.#entry('', dash, from, item)
+          : { key: '', start: dash, from, value: emptyNode(from), end: from },
+      );
+      dash = this.#skip(entries.at(-1)?.end ?? from);
     }
+    if (index < children.length) throw this.#unknown(start);
     return entries;
   }
 
+  #isDash(offset: number): boolean {
+    return this.#text[offset] === '-' && /^\s?$/.test(this.#text.charAt(offset + 1));
+  }
+
   #flowItems({ children }: YamlEvent): SpanEntry[] {
-    return children.map((item) => {
-      const start = this.#skip(item.from);
-      const entry = this.#entry('', start, start, item);
-      if (this.#text[this.#skip(entry.end)] === ':') throw this.#unknown(start);
-      return entry;
-    });
+    const entries: SpanEntry[] = [];
+    for (let index = 0; index < children.length; index += 1) {
+      const key = children[index] ?? nothing;
+      const start = this.#skip(key.from);
+      const own = this.#entry('', start, start, key);
+      const colon = this.#skip(own.end);
+      if (this.#text[colon] !== ':') {
+        entries.push(own);
+        continue;
+      }
+      index += 1;
+      const member = this.#entry(key.name, start, colon + 1, children[index] ?? nothing);
+      const value: SpanNode = { ...emptyNode(start), kind: 'pair', end: member.end, entries: [member] };
+      entries.push({ ...own, value, end: member.end });
+    }
+    return entries;
   }
 }
