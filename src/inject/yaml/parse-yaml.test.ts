@@ -38,6 +38,22 @@ const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; row
 const alike = rows.filter((row) => !DIFFERENCES.some(({ matches }) => matches(row)));
 
 describe('parseYaml', () => {
+  // Values of sigs.k8s.io/yaml 1.6.0; js-yaml would add the outer items to the inner list.
+  const loneDashes: [text: string, value: unknown][] = [
+    ['a:\n-\n- b: 1\n  c:\n  -\n-\nd: 1\n', { a: [null, { b: 1, c: [null] }, null], d: 1 }],
+    ['- - -\n- 2\n', [[[null]], 2]],
+    ['- - 1\r\n  - # why\r\n\r\n# c\r\n- k:\r\n    -\r\n- 2', [[1, null], { k: [null] }, 2]],
+    [
+      '- - "x\n    -\n  - y"\n  - |\n    -\n   \n  -\n- k: x\n    -\n- &a\n  - -\n  - 1\n- *a\n',
+      [['x - - y', '-\n', null], { k: 'x -' }, [[null], 1], [[null], 1]],
+    ],
+    ['- a: "\ue000"\n  b:\n  -\n', [{ a: '\ue000', b: [null] }]],
+  ];
+  for (const [text, value] of loneDashes)
+    it(`reads ${JSON.stringify(text)} as Go does`, () => {
+      assert.deepEqual(parseYaml(text), value);
+    });
+
   describe(`compared with Go (${rows.length} recorded documents)`, () => {
     it('returns the same JSON', () => {
       for (const { y, j = null } of alike.filter(({ e }) => e === undefined))

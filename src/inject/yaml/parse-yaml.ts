@@ -1,5 +1,6 @@
 import { loadAll, YAMLException, type LoadOptions, Schema, Type, type TypeConstructorOptions } from 'js-yaml';
 import { finishDocument } from './finish-document.ts';
+import { isMark, markLoneDashes, unmarkedPosition, withoutMarks } from './lone-dash.ts';
 import { readSimpleYaml } from './read-simple-yaml.ts';
 import { YamlError } from './yaml-error.ts';
 import { PositionDependent, resolvePlain } from './plain-scalar.ts';
@@ -65,8 +66,10 @@ export function parseYaml(text: string): unknown {
 
 /** Parses like {@link parseYaml}, but without the fast path for simple texts. */
 export function parseAnyYaml(text: string): unknown {
-  const [first = null] = loadLikeGo(text);
-  return finishDocument(first);
+  const marked = markLoneDashes(text);
+  const [first = null] = loadLikeGo(marked);
+  const value = finishDocument(first);
+  return marked === text ? value : withoutMarks(value);
 }
 
 function loadLikeGo(text: string, listener?: LoadOptions['listener']): unknown[] {
@@ -102,13 +105,16 @@ export function yamlEvents(text: string): YamlEvent | undefined {
   // The parser omits a byte order mark.
   const shift = text.startsWith('\ufeff') ? 1 : 0;
   const open: { from: number; children: YamlEvent[] }[] = [{ from: 0, children: [] }];
-  loadLikeGo(text, (type, { position, kind, result }) => {
-    const at = position + shift;
+  const marked = markLoneDashes(text);
+  const unmarked = marked === text ? (at: number): number => at : unmarkedPosition(marked);
+  loadLikeGo(marked, (type, { position, kind, result }) => {
+    const at = unmarked(position + shift);
     if (type === 'open') {
       open.push({ from: at, children: [] });
       return;
     }
     const { from, children } = open.pop() ?? { from: 0, children: [] };
+    if (isMark(result)) return;
     const isName = kind === 'scalar' && (typeof result !== 'object' || result instanceof PositionDependent);
     const name = isName ? String(result) : '';
     open.at(-1)?.children.push({ from, to: at, kind: kind as YamlEvent['kind'], name, children });
