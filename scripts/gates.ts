@@ -48,6 +48,12 @@ const gates: readonly Gate[] = [
         },
       ]),
   {
+    name: 'file-differential',
+    about: 'compares 100,000 files with kubectl’s reader before and after inject and uninject; takes some minutes',
+    command: ['scripts/file-differential.ts', '--count=100000', '--seed=1000000', '--planted'],
+    keepPrinted: true,
+  },
+  {
     name: 'mutation',
     about: 'the unit tests must kill mutants of the code that mirrors Istio; takes half an hour',
     command: ['scripts/mutation.ts'],

@@ -6,47 +6,20 @@
  *     safe-templates.ts [--count 20000] [--seed 1] [--shards 2] [--show 10] [--planted] [--record]
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeMeasurement } from '../bench/report.ts';
 import { noFigures, type Figures } from './safe-templates/figures.ts';
 import { missingFunctions } from './safe-templates/functions.ts';
+import { mistakenCopy, type PlantedMistake, removeCopies } from './safe-templates/mistaken-copy.ts';
 import type { WorkerResult, WorkerTask } from './safe-templates/worker.ts';
 
-const repository = path.join(import.meta.dirname, '..');
 /** The folders of the engine. */
 const parts = ['api', 'inject', 'routing', 'selection', 'steps', 'template'];
 
-/** A folder in the repository, so that Node finds the libraries. */
-const copies = path.join(repository, '.build/safe-templates', String(process.pid));
-
-/** A deliberate mistake, which replaces a text that must occur once in a file of src. */
-type PlantedMistake = Readonly<Record<'title' | 'file' | 'from' | 'to', string>>;
-
 const mistakesFile = new URL('safe-templates/planted-mistakes.json', import.meta.url);
 const plantedMistakes = JSON.parse(readFileSync(mistakesFile, 'utf8')) as PlantedMistake[];
-
-/** Copies the engine with the mistake. @throws Error if the text to replace does not occur once */
-function mistakenCopy({ title, file, from, to }: PlantedMistake, index: number): string {
-  const folder = path.join(copies, String(index));
-  mkdirSync(folder, { recursive: true });
-  for (const part of parts) {
-    cpSync(path.join(repository, 'src', part), path.join(folder, part), {
-      recursive: true,
-      filter: (source) => !/\.(?:test\.ts|json)$/.test(source),
-    });
-  }
-  const target = path.join(folder, file);
-  const halves = readFileSync(target, 'utf8').split(from);
-  if (halves.length !== 2) throw new Error(`${title}: the text to replace must occur once in ${file}`);
-  writeFileSync(target, halves.join(to));
-  return folder;
-}
-
-function removeCopies(): void {
-  rmSync(copies, { recursive: true, force: true });
-}
 
 const { values } = parseArgs({
   options: {
@@ -133,7 +106,7 @@ const obvious = 'arguments are not compared';
 const chosen = plantedMistakes.filter(({ title }) => values.planted || title === obvious);
 const mistakes = chosen.map((mistake, index) => ({
   ...mistake,
-  source: mistakenCopy(mistake, index),
+  source: mistakenCopy(mistake, index, parts),
 }));
 let found: WorkerResult[];
 try {

@@ -56,9 +56,10 @@ const beside: Step[] = [
   emulated('1.34', 'e2e/run.ts'),
   // Before 1.36, administrators can enable the policies of Hold only as v1beta1.
   emulated('1.35', 'e2e/run.ts', [...ofApiServer, 'hold-killed'], 'KUBERNETES_POLICIES=v1beta1'),
-  // The unit tests replay recorded results; these two compare new templates and pods with real Go.
+  // The unit tests replay recorded results; these three compare new ones with real Go.
   one('templates against Go', [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'], needsGo),
   summary('pods against Istio', ['scripts/istio-differential.ts', '--count=10000', '--seed=7'], needsGo),
+  summary('files against kubectl', ['scripts/file-differential.ts', '--count=2000', '--seed=7'], needsGo),
   ...(golden ? [summary('conformance', ['--max-semi-space-size=64', 'scripts/conformance.ts', golden], needsGo)] : []),
   summary('hostile annotations', ['scripts/hostile-annotations.ts']),
   summary('safe templates', ['scripts/safe-templates.ts', '--count=8000']),

@@ -54,6 +54,10 @@ describe('an object of a file that is injected and uninjected', () => {
     ['the volume of the template', pod({ volumes: [{ name: 'logs', emptyDir: {} }] })],
     ['nothing of the template', pod({})],
     [
+      'a pod template with empty metadata',
+      { apiVersion: 'batch/v1', kind: 'Job', spec: { template: { metadata: {}, spec: { containers: [app] } } } },
+    ],
+    [
       'a pod template without metadata',
       {
         apiVersion: 'batch/v1',

@@ -30,7 +30,7 @@ export function uninjectObject(
   if (!isInjected) return { object, isInjected, lost };
   const record = recordIn(pod);
   const restored = record === undefined ? result.pod : (patched(result.pod, record) as JsonObject);
-  const isBare = Object.keys(objectAt(restored, ['metadata'])).length === 0;
+  const isBare = Object.keys(objectAt(restored, ['metadata'])).length === 0 && record?.emptyMetadata !== true;
   const after = withPod(isBare ? without(restored, 'metadata') : restored);
   return { object: after, isInjected, lost: record === undefined ? lost : [] };
 }
@@ -57,6 +57,10 @@ export function recordOriginal(
     const inferred = podOf(uninjectObject(after, each, podTemplates)?.object ?? after, false, podTemplates);
     record = patched(record, differences(inferred?.pod ?? {}, original.pod), true) as JsonObject;
   }
+  const isEmpty = Object.keys(objectAt(original.pod, ['metadata'])).length === 0;
+  // A pod template with empty metadata is not one without.
+  if (isEmpty && !jsonEqual(original.withPod(without(original.pod, 'metadata')), before))
+    record = { ...record, emptyMetadata: true };
   if (Object.keys(record).length === 0) return after;
   const { metadata, spec } = injected.pod;
   const annotations = {

@@ -1,6 +1,7 @@
 import type { Injector } from './injector.ts';
-import { documentsOfFile, FileError, linesIn } from './objects/documents-of-file.ts';
+import { documentsOfFile } from './objects/documents-of-file.ts';
 import { editedText } from './objects/edit-text.ts';
+import { FileError, linesIn, positionAt } from './objects/file-error.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
 import { type FilePart, mapParts, valueWith } from './objects/parts-of-file.ts';
 import { listItems } from './objects/workload-kinds.ts';
@@ -47,13 +48,16 @@ export function kubeInject(
 /** Returns an object after an edit. @throws FileError if the file cannot be written */
 type EditObject = (object: JsonObject) => { readonly object: JsonObject; readonly warnings: readonly string[] };
 
-/** Edits the objects of a file, also in Lists. What does not change keeps its bytes. */
-export function editFile(text: string, edit: EditObject): FileInjectionResult {
+/**
+ * Edits the objects of a file, also in Lists. What does not change keeps its bytes.
+ * @param remark what to say of a part in which values are written
+ */
+export function editFile(text: string, edit: EditObject, remark?: string): FileInjectionResult {
   const warnings: string[] = [];
   const pieces: string[] = [];
   let at = 0;
   try {
-    for (const { start, end, after, warnings: own } of mapParts(text, (part) => editPart(part, edit))) {
+    for (const { start, end, after, warnings: own } of mapParts(text, (part) => editPart(part, edit, remark))) {
       pieces.push(text.slice(at, start), after);
       at = end;
       for (const warning of own) warnings.push(warning);
@@ -66,14 +70,26 @@ export function editFile(text: string, edit: EditObject): FileInjectionResult {
 }
 
 /** Returns what a part becomes; nothing if it stays without a warning. */
-function editPart(part: FilePart, edit: EditObject) {
+function editPart(part: FilePart, edit: EditObject, remark: string | undefined) {
   const warnings: string[] = [];
   const before = part.read();
+  if (before !== null && !areObjects(before)) warnings.push(`line ${part.line}: ${notObject}`);
   const value = editValue(before, edit, warnings);
   if (value === before && warnings.length === 0) return [];
   const { start, text } = part;
-  const after = value === before ? text : edited(part, before, value, warnings);
+  const after = value === before ? text : edited(part, before, value, warnings, remark);
   return [{ start, end: start + text.length, after, warnings }];
+}
+
+const notObject = 'kubectl refuses what has no kind and apiVersion; it stays as it is';
+
+/** Reports whether kubectl takes a value for an object, or for a List of objects. */
+function areObjects(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value.kind !== 'string' || value.kind === '') return false;
+  const items = listItems(value);
+  return items === undefined
+    ? typeof value.apiVersion === 'string' && /^[^/]+(?:\/[^/]+)?$/.test(value.apiVersion)
+    : items.every(areObjects);
 }
 
 /** Edits an object, or a List's items at any depth. Returns the same value if nothing changes. */
@@ -90,7 +106,7 @@ function editValue(value: unknown, edit: EditObject, warnings: string[]): unknow
 }
 
 /** Returns the text of a part after an edit. Reads it again: a wrong edit is refused. */
-function edited(part: FilePart, before: unknown, after: unknown, warnings: string[]): string {
+function edited(part: FilePart, before: unknown, after: unknown, warnings: string[], remark?: string): string {
   const { text, line } = part;
   try {
     const result = editedText(text, valueWith(part, before), valueWith(part, after));
@@ -102,12 +118,19 @@ function edited(part: FilePart, before: unknown, after: unknown, warnings: strin
       at = offset;
       warnings.push(`line ${current}: an alias or a merge key was replaced by the values that it stands for`);
     }
+    const [first] = result.written;
+    if (remark !== undefined && first !== undefined)
+      warnings.push(`line ${line - 1 + positionAt(text, first).line}${moreThan(result.written.length - 1)}: ${remark}`);
     return result.text;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     const reason = `the document cannot be edited in place: ${error.reason}; write it in block style`;
     throw new FileError(reason, line - 1 + error.line, 0, { cause: error });
   }
+}
+
+function moreThan(count: number): string {
+  return count === 0 ? '' : ` and ${count} more places`;
 }
 
 /** Returns Istio's phrase for the two reasons that users search for, or else our phrase. */

@@ -5,6 +5,7 @@ import { type Injector, loadInjector } from '../../inject/injector.ts';
 import { editFile } from '../../inject/kube-inject.ts';
 import { describeObject } from '../../inject/objects/inject-object.ts';
 import type { PodTemplates } from '../../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { addFileOptions, editFiles, type FileOptions } from '../injection/edit-files.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import {
@@ -49,13 +50,14 @@ export function uninjectText(
   context: Pick<InjectionRequest, 'namespace' | 'nodes'>,
   podTemplates?: PodTemplates,
 ) {
-  return editFile(text, (object) => {
+  const edit = (object: JsonObject) => {
     const isCommand = injector?.semantics === 'KubeInject';
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
     const result = uninjectObject(object, by, podTemplates);
     if (result === undefined) return { object, warnings: [] };
     return { object: result.object, warnings: remarksOn(describeObject(object), result) };
-  });
+  };
+  return editFile(text, edit, 'the original value is restored, but not how it was written (quotes, comments)');
 }
 
 /** Says what is not known of a pod before its injection, one line each. */

@@ -18,7 +18,7 @@ import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuratio
 import { conditionProblems } from '../../explain/lint/lint-conditions.ts';
 import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
-import { FileError } from '../../inject/objects/documents-of-file.ts';
+import { FileError } from '../../inject/objects/file-error.ts';
 import { mapParts, valueWith } from '../../inject/objects/parts-of-file.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import {

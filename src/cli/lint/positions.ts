@@ -1,4 +1,4 @@
-import { FileError, linesIn, positionAt } from '../../inject/objects/documents-of-file.ts';
+import { FileError, linesIn, positionAt } from '../../inject/objects/file-error.ts';
 import { locate, positionsOfText, repeatedKeys, type SpanNode } from '../../inject/objects/positions-of-text.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { YamlError } from '../../inject/yaml/yaml-error.ts';

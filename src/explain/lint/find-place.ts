@@ -2,7 +2,7 @@ import type { InjectionSettings } from '../../api/injector-config/injection-sett
 import { describeJson } from '../../inject/kubernetes/pod-type-error.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { positionsOfText, type SpanNode } from '../../inject/objects/positions-of-text.ts';
-import { positionAt } from '../../inject/objects/documents-of-file.ts';
+import { positionAt } from '../../inject/objects/file-error.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 
 /** A place in a template. Lines and columns count from 1. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
-import { positionAt } from '../objects/documents-of-file.ts';
+import { positionAt } from '../objects/file-error.ts';
 import { locate, positionsOfText } from '../objects/positions-of-text.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
 import { PositionDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { documentsOfFile, FileError } from './documents-of-file.ts';
+import { documentsOfFile } from './documents-of-file.ts';
+import { FileError } from './file-error.ts';
 
 const read = (text: string): unknown[] => Array.from(documentsOfFile(text), (document) => document.read());
 
@@ -17,6 +18,7 @@ describe('documentsOfFile', () => {
     ['a stream of JSON objects', '{"a": 1}\n{"b": "}\\""}{"c": []}', [{ a: 1 }, { b: '}"' }, { c: [] }]],
     ['JSON before YAML', '{"a": 1}\n---\nb: 2\n', [{ a: 1 }, null, { b: 2 }]],
     ['maps in braces', '{a: 1}\n---\n{b: 2}\n', [{ a: 1 }, { b: 2 }]],
+    ['text like anchors', 'a: x && y - &z! *.js\nb: c:,d #\t&e.f\n', [{ a: 'x && y - &z! *.js', b: 'c:,d' }]],
     ['nothing', '', []],
   ];
   for (const [title, text, values] of cases) {
@@ -44,6 +46,21 @@ describe('documentsOfFile', () => {
       'a: 1\n# \x1b[2J\n',
       /^line 2, column 3: control characters .* U\+001B; write/,
     ],
+    ['a line break that YAML 1.2 does not know', 'a: 1\n# x\u2028b: 1\n', /^line 2, column 4: .* U\+2028; write/],
+    ['a tab that indents', 'a:\n- \tb\n', /^line 2, column 1: kubectl refuses a tab as indentation/],
+    [
+      'an empty line with a tab',
+      'a: [b,\n\tc]\nd: |\n  x\n  \ty\ne: "\n\tf"\n\t\ng: 1\n',
+      /^line 8, column 1: .* a tab/,
+    ],
+    ['an escape of JSON alone', 'a: "b\\/c"\n', /^line 1, column 5: kubectl refuses the escape "\\\/"; write "\/"$/],
+    ['half of a surrogate', '{a: "\\ud83d\\ude00"}\n', /^line 1, column 6: kubectl refuses this escape/],
+    ['a question mark in brackets', 'a: [?x]\n', /^line 1, column 4: kubectl reads this in another way/],
+    ['an end mark alone', 'a: 1\n---\n# c\n...\n', /^line 4: kubectl refuses an end mark/],
+    ['a directive', '%YAML 1.1\n---\na: 1\n', /^line 2, column 1: directives end mark/],
+    ['an unusual anchor', 'a: &b.c 1\n', /^line 1, column 4: kubectl refuses this character in an anchor$/],
+    ['a colon at the end of an item', 'a: [b:, c]\n', /^line 1, column 6: kubectl reads this in another way/],
+    ['YAML after two JSON objects', '{"a": 1}{"b": 2}\n---\nc: 1\n', /^line 1: kubectl refuses what follows/],
     ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 1: .*JSON/],
   ];
   for (const [title, text, message] of wrong) {

@@ -1,23 +1,8 @@
+import { FileError, linesIn, positionAt } from './file-error.ts';
 import { blockList, boundsOf, type ListText, scanJson } from './list-text.ts';
+import { unlikeGo } from './unlike-go.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-
-/** A problem in a file, with its line and column (from 1), or with the object. */
-export class FileError extends Error {
-  override readonly name = 'FileError';
-  readonly object: string;
-  readonly reason: string;
-  readonly line: number;
-  readonly column: number;
-
-  constructor(reason: string, line = 0, column = 0, options: ErrorOptions & { readonly object?: string } = {}) {
-    super(`${line > 0 ? `line ${line}${column > 0 ? `, column ${column}` : ''}: ` : ''}${reason}`, options);
-    this.object = options.object ?? '';
-    this.reason = reason;
-    this.line = line;
-    this.column = column;
-  }
-}
 
 /** A document of a file: the part of its text that kubectl reads as one object. */
 export interface FileDocument {
@@ -39,7 +24,12 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
   let line = 1;
   for (let count = 0; ; count += 1) {
     const scanned = scanJson(text.slice(start));
-    if (scanned === undefined) break;
+    if (scanned === undefined) {
+      if (count < 2) break;
+      const reason = 'kubectl refuses what follows several JSON objects, apart from more of them';
+      yield { start, text: text.slice(start), line, ...refusal(reason, line) };
+      return;
+    }
     const end = start + scanned.end;
     const json = text.slice(start, end);
     const { error, ...read } = readJson(json, line, scanned.list);
@@ -62,11 +52,15 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
     const rest = text.slice(end + 3, start).trim();
     if (rest !== '' && !rest.startsWith('#')) {
       const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.slice(0, 60)}`;
-      const read = refuse.bind(undefined, reason, line);
-      yield { start: end, text: text.slice(end, start), line, read, list: () => undefined };
+      yield { start: end, text: text.slice(end, start), line, ...refusal(reason, line) };
     }
     line += 1;
   }
+}
+
+/** Returns what refuses a document. */
+function refusal(reason: string, line: number, cause?: unknown) {
+  return { read: refuse.bind(undefined, reason, line, cause), list: () => undefined };
 }
 
 /** Returns what reads a text as JSON; the items of a List are read one after another. */
@@ -76,7 +70,7 @@ function readJson(json: string, line: number, list: ListText | undefined) {
     const value: unknown = JSON.parse(json);
     return { read: () => value, list: () => undefined };
   } catch (error) {
-    return { error, read: refuse.bind(undefined, String(error), line, error), list: () => undefined };
+    return { error, ...refusal(String(error), line, error) };
   }
 }
 
@@ -89,28 +83,19 @@ function isValid(json: string, list: ListText): boolean {
   }
 }
 
-/** Returns the number of line breaks between two offsets. */
-export function linesIn(text: string, from: number, to: number): number {
-  const part = text.slice(from, to);
-  let count = 0;
-  for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', at + 1)) count += 1;
-  return count;
-}
-
-/** Returns the line and column of an offset; both count from 1. */
-export function positionAt(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const column = offset === 0 ? 1 : offset - text.lastIndexOf('\n', offset - 1);
-  return { line: 1 + linesIn(text, 0, offset), column };
-}
-
 /** kubectl ignores what follows an end mark. */
 function yamlDocument(whole: string, start: number, line: number): FileDocument {
-  const text = whole.slice(0, /^\.\.\.(?=\s|$)/m.exec(whole)?.index);
+  const end = /^\.\.\.(?=\s|$)/m.exec(whole)?.index;
+  const text = whole.slice(0, end);
+  if (end !== undefined && text.split('\n').every((each) => /^\s*(?:#|$)/.test(each))) {
+    const reason = 'kubectl refuses an end mark ("...") without a document before it; remove it';
+    return { start, text, line, ...refusal(reason, line + linesIn(text, 0, end)) };
+  }
   return { start, text, line, read: () => readYaml(text, line), list: () => blockList(text) };
 }
 
-/** The characters that Go's YAML reader refuses, also in comments. */
-const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+/** The characters that Go's YAML reader refuses or takes for a line break, also in comments. */
+const control = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 /** Reads a YAML text as kubectl does. @throws FileError */
 export function readYaml(text: string, line: number): unknown {
@@ -118,11 +103,15 @@ export function readYaml(text: string, line: number): unknown {
   if (refused !== null) {
     const code = refused[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
     const place = positionAt(text, refused.index);
-    const reason = `control characters are not allowed: U+${code}; write an escape in double quotes instead`;
+    const reason = `control characters and other line breaks are not allowed: U+${code}; write an escape in double quotes instead`;
     return refuse(reason, line - 1 + place.line, undefined, place.column);
   }
   try {
-    return parseYaml(text);
+    const value = parseYaml(text);
+    const problem = unlikeGo(text);
+    if (problem === undefined) return value;
+    const place = positionAt(text, problem.offset);
+    return refuse(problem.reason, line - 1 + place.line, undefined, place.column);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const at = line - 1 + (error.line ?? 1 + linesIn(text, 0, text.search(/\S/)));

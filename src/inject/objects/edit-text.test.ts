@@ -4,7 +4,7 @@ import { jsonEqual } from '../patch/json-equal.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
 import { editedText } from './edit-text.ts';
-import { FileError } from './documents-of-file.ts';
+import { FileError } from './file-error.ts';
 import { entryLines, flowValue } from './write-value.ts';
 
 type Change = (value: never) => unknown;
@@ -20,7 +20,7 @@ describe('editedText', () => {
     ['lists', 'a:\n    - 1\n', (v: object) => ({ ...v, b: [{ c: [2] }] }), 'a:\n    - 1\nb:\n- c:\n  - 2\n'],
     ['a first item above its comments', 'a:\n# one\n- 1\n', () => ({ a: [0, 1] }), 'a:\n- 0\n# one\n- 1\n'],
     ['a member to an empty value', 'a: # why\nb: 1\n', () => ({ a: { c: 1 }, b: 1 }), 'a: # why\n  c: 1\nb: 1\n'],
-    ['a value on its line', "a: 'x' # why\n", () => ({ a: 'z' }), 'a: z # why\n'],
+    ['a value on its line', "a: 'x' # why\n", () => ({ a: 'z' }), "a: 'z' # why\n"],
     ['text of several lines', 'a: x\n', () => ({ a: 'b\n c\n' }), 'a: |\n  b\n   c\n'],
     ['Windows line ends', 'a:\r\n  b: 1\r\n', () => ({ a: { b: 1, c: 2 } }), 'a:\r\n  b: 1\r\n  c: 2\r\n'],
     ['a file without a last line break', 'a:\n  b: 1', () => ({ a: { b: 1, c: 2 } }), 'a:\n  b: 1\n  c: 2'],
@@ -49,6 +49,30 @@ describe('editedText', () => {
       'a: &a {x: 1}\nb:\n  <<: *a\n',
       () => ({ a: { x: 1 }, b: { x: 2 } }),
       'a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\n',
+    ],
+    [
+      'quoted text',
+      'a: "x"\nb: {c: \'x\', d: x}\n',
+      () => ({ a: 'y', b: { c: "it's", d: 'y' } }),
+      "a: \"y\"\nb: {c: 'it''s', d: y}\n",
+    ],
+    [
+      'braces that get empty',
+      'a: { b: 1 }\nc: [ 1 ]\nd: [1,]\n',
+      () => ({ a: {}, c: [], d: [] }),
+      'a: {  }\nc: [  ]\nd: []\n',
+    ],
+    [
+      'the last lines of a text without a last line break',
+      'a:\n  b: 1\nc: 1\nd: 2',
+      () => ({ a: { b: 1 } }),
+      'a:\n  b: 1',
+    ],
+    [
+      'below a line of spaces that is content',
+      'a:\n  b: |-\n    x\n     \n\n',
+      () => ({ a: { b: 'x\n ', c: 1 } }),
+      'a:\n  b: |-\n    x\n     \n  c: 1\n\n',
     ],
     ['the last of equal keys', 'a: 1\na: 2\n', () => ({ a: 3 }), 'a: 1\na: 3\n'],
     [

@@ -4,12 +4,14 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { positionsOfText, type SpanEntry, type SpanNode } from './positions-of-text.ts';
 import { MERGE_KEY } from '../yaml/plain-scalar.ts';
 import { entryLines, flowValue } from './write-value.ts';
-import { FileError } from './documents-of-file.ts';
+import { FileError } from './file-error.ts';
 
 export interface EditedText {
   readonly text: string;
   /** Where an alias or a merge key was replaced by what it stands for. */
   readonly writtenOut: readonly number[];
+  /** Where values were written. */
+  readonly written: readonly number[];
 }
 
 /**
@@ -43,17 +45,22 @@ class TextEditor {
   edited(before: unknown, after: unknown): EditedText {
     this.#node(this.#root, before, after);
     if (this.#changed.size > 0) this.#writeOut(this.#root, before, new Map());
-    const parts: string[] = [];
+    let result = '';
     let at = 0;
     // The sort keeps the order of edits at one place; what is inside a removed part goes with it.
     const length = ([start, end]: Edit): number => Math.min(end - start, 1);
     const inOrder = this.#edits.sort((one, other) => one[0] - other[0] || length(one) - length(other));
     for (const [start, end, text] of inOrder) {
       if (start < at) continue;
-      parts.push(this.#text.slice(at, start), text);
+      result += this.#text.slice(at, start);
+      // A text without a last line break stays without, if its last lines are removed.
+      if (text === '' && end > start && end === this.#text.length && !this.#text.endsWith('\n'))
+        result = result.replace(/\r?\n$/, '');
+      result += text;
       at = end;
     }
-    return { text: parts.join('') + this.#text.slice(at), writtenOut: this.#writtenOut };
+    const written = inOrder.flatMap(([start, , text]) => (text === '' ? [] : [start]));
+    return { text: result + this.#text.slice(at), writtenOut: this.#writtenOut, written };
   }
 
   #node(node: SpanNode, before: unknown, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
@@ -61,10 +68,17 @@ class TextEditor {
     const count = this.#edits.length;
     const isMap = node.kind === 'map' && isJsonObject(before) && isJsonObject(after);
     const isList = node.kind === 'list' && Array.isArray(before) && Array.isArray(after);
-    if (isMap && Object.keys(after).length > 0) this.#map(node, before, after, parent, entry);
-    else if (isList && after.length > 0) this.#list(node, before, after);
+    // Braces that get empty keep their spaces.
+    const isKept = (length: number): boolean => length > 0 || this.#hasNoLastComma(node);
+    if (isMap && isKept(Object.keys(after).length)) this.#map(node, before, after, parent, entry);
+    else if (isList && isKept(after.length)) this.#list(node, before, after);
     else if (!jsonEqual(before, after)) this.#replace(node, after, parent, entry);
     if (this.#edits.length > count && node.hasAnchor) this.#changed.add(node);
+  }
+
+  #hasNoLastComma({ isFlow, entries, end }: SpanNode): boolean {
+    const last = entries.at(-1);
+    return isFlow && last !== undefined && !this.#text.slice(last.end, end).includes(',');
   }
 
   #map(node: SpanNode, before: JsonObject, after: JsonObject, parent?: SpanNode, entry?: SpanEntry): void {
@@ -84,7 +98,10 @@ class TextEditor {
       const own = node.entries[index];
       if (own !== undefined && Object.hasOwn(before, key) && index > merge)
         this.#node(own.value, before[key], value, node, own);
-      else if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) added.push([key, value]);
+      else if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) {
+        if (Object.hasOwn(before, key) && merge >= 0) this.#writtenOut.push(node.start);
+        added.push([key, value]);
+      }
     }
     const last = node.entries.at(-1);
     const isEmpty = node.entries.length === gone.length;
@@ -178,9 +195,7 @@ class TextEditor {
         // The first key on the line of a dash: the next key takes its place.
         this.#edits.push([entry.start, next?.start ?? entry.end, '']);
       } else {
-        const end = text.indexOf('\n', entry.end) + 1;
-        if (end > 0) this.#edits.push([lineStart, end, '']);
-        else this.#edits.push([Math.max(0, lineStart - this.#lineEnd.length), text.length, '']);
+        this.#edits.push([lineStart, text.indexOf('\n', entry.end) + 1 || text.length, '']);
       }
     }
   }
@@ -195,6 +210,12 @@ class TextEditor {
     const text = this.#text;
     if (node.kind === 'alias') this.#writtenOut.push(node.start);
     else this.#markAnchors(node);
+    const quoted =
+      node.kind === 'scalar' ? sameStyle(text.slice(node.start, node.end), after, /^\s*[{[]/.test(text)) : undefined;
+    if (quoted !== undefined && node.end > node.start) {
+      this.#edits.push([node.start, node.end, quoted]);
+      return;
+    }
     if (parent === undefined || entry === undefined || parent.isFlow) {
       const space = node.start === node.end && parent?.kind === 'map' ? ' ' : '';
       this.#edits.push([node.start, node.end, `${space}${this.#flow(after)}`]);
@@ -257,4 +278,13 @@ function integersIn(text: string): Map<number, string> {
       found.set(Number(integer), same === undefined ? integer : `${same} and ${integer}`);
   }
   return found;
+}
+
+/** Writes a text in the style of the scalar that it replaces; undefined if it cannot be. */
+function sameStyle(scalar: string, after: unknown, isJson: boolean): string | undefined {
+  if (typeof after !== 'string') return undefined;
+  if (scalar.startsWith('"')) return flowValue(after);
+  if (scalar.startsWith("'") && /^[\x20-\x7e]*$/.test(after)) return `'${after.replaceAll("'", "''")}'`;
+  const isPlain = /^[\w./]/.test(scalar) && !isJson && /^[\w./-]+$/.test(after);
+  return isPlain && entryLines(undefined, after, 0)[0] === `- ${after}` ? after : undefined;
 }

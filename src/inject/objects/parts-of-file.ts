@@ -1,7 +1,8 @@
 import { isJsonObject } from '../patch/json-value.ts';
 import { MERGE_KEY } from '../yaml/plain-scalar.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-import { documentsOfFile, type FileDocument, FileError, linesIn, readYaml } from './documents-of-file.ts';
+import { documentsOfFile, type FileDocument, readYaml } from './documents-of-file.ts';
+import { FileError, linesIn } from './file-error.ts';
 import { boundsOf, type ListText } from './list-text.ts';
 import { positionsOfText, repeatedKeys } from './positions-of-text.ts';
 import { listItems } from './workload-kinds.ts';

@@ -1,4 +1,4 @@
-import { FileError, positionAt } from './documents-of-file.ts';
+import { FileError, positionAt } from './file-error.ts';
 import { type YamlEvent, yamlEvents } from '../yaml/parse-yaml.ts';
 
 /** A value in a text, with its place. Offsets count from the start of the text. */
@@ -145,7 +145,10 @@ class Positions {
     const text = this.#text;
     let end = Math.min(to, text.length);
     const isKept = /^[|>]\d?\+/.test(text.slice(start, start + 3));
-    const blank = isKept ? ' \t' : ' \t\r\n';
+    const isBlock = text[start] === '|' || text[start] === '>';
+    // The parser has read the indentation of the next line. A line of spaces may be content.
+    if (isBlock && end < text.length) end = text.lastIndexOf('\n', end - 1) + 1;
+    const blank = isKept ? '' : isBlock ? '\r\n' : ' \t\r\n';
     while (end > start && blank.includes(text.charAt(end - 1))) end -= 1;
     return isKept && text[end - 1] === '\n' ? end - 1 : end;
   }
