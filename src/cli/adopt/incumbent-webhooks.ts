@@ -2,12 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../api/kubernetes/system-namespaces.ts';
-import type { MutatingWebhook } from '../../explain/pod-webhook.ts';
+import { type MutatingWebhook, podWebhooks, type PodWebhook } from '../../explain/pod-webhook.ts';
 import { withAdoption } from './adoption.ts';
 import { selectorsOf } from '../../selection/webhook-selectors.ts';
 
 /** The end of the names of all webhooks of Istio's injector, also those of tags. */
 const suffix = '.sidecar-injector.istio.io';
+
+/** Returns the webhooks of Istio's injector, wherever istiod runs, in their order of calls. */
+export function istioWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
+  return podWebhooks(configurations).filter(({ webhook }) => `.${webhook.name}`.endsWith(suffix));
+}
 
 /** A webhook of Istio's injector, with the fields that an InjectorConfig also has. */
 export interface IncumbentWebhook extends MutatingWebhook {

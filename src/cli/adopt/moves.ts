@@ -10,7 +10,7 @@ import { apiServerMatcher, type Labels, requirementsOf } from '../../selection/l
 import { commandLineManager } from '../cluster-options.ts';
 import { type Adoption, adoptionOf, labelsBefore, relabeling, reverterOf, withAdoption } from './adoption.ts';
 import type { InjectorFacts } from './compare-injectors.ts';
-import { istioWebhooks } from './istio-webhooks.ts';
+import { istioWebhooks } from './incumbent-webhooks.ts';
 import type { SamplePod } from './sample-pods.ts';
 
 const options = { fieldManager: commandLineManager };

@@ -22,8 +22,9 @@ import { outputOption, plural, writeData } from '../report/write-report.ts';
 import { type Terminal, UnmatchedName, UsageError } from '../terminal.ts';
 import { compareInjectors, type InjectorFacts } from './compare-injectors.ts';
 import { inParallel } from './in-parallel.ts';
-import { istioWebhooks } from './istio-webhooks.ts';
+import { istioWebhooks } from './incumbent-webhooks.ts';
 import { type NewestPod, newestPods } from './newest-pods.ts';
+import { istioNamespaceOption } from './plan.ts';
 import { exitCodeOf, type Proof, readIstioConfigMaps } from './proof.ts';
 
 interface ProveOptions extends ClusterOptions {
@@ -38,7 +39,7 @@ export function proveCommand(terminal: Terminal): Command {
   return clusterCommand('prove', "prove by dry runs that Istio's injector and this one make the same pods")
     .option('-f, --filename <file...>', 'files with InjectorConfigs and RevisionTags (default: those of the cluster)')
     .option('-n, --namespace <name>', 'only workloads of this namespace')
-    .option('-i, --istio-namespace <name>', 'the namespace of istiod', 'istio-system')
+    .addOption(istioNamespaceOption())
     .addOption(outputOption(['text', 'json', 'yaml', 'html']))
     .action(async (options: ProveOptions) => {
       const proof = await withCluster(options, (client) => prove(client, options, terminal));
