@@ -59,12 +59,16 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
 }
 
 /** Returns what refuses a document. */
-function refusal(reason: string, line: number, cause?: unknown) {
-  return { read: refuse.bind(undefined, reason, line, cause), list: () => undefined };
+function refusal(reason: string, line: number, cause?: unknown): Pick<FileDocument, 'read' | 'list'> {
+  return { read: () => refuse(reason, line, cause), list: () => undefined };
 }
 
 /** Returns what reads a text as JSON; the items of a List are read one after another. */
-function readJson(json: string, line: number, list: ListText | undefined) {
+function readJson(
+  json: string,
+  line: number,
+  list: ListText | undefined,
+): Pick<FileDocument, 'read' | 'list'> & { readonly error?: unknown } {
   if (list !== undefined && isValid(json, list)) return { read: (): unknown => JSON.parse(json), list: () => list };
   try {
     const value: unknown = JSON.parse(json);

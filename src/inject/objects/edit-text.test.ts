@@ -53,8 +53,8 @@ describe('editedText', () => {
     [
       'quoted text',
       'a: "x"\nb: {c: \'x\', d: x}\n',
-      () => ({ a: 'y', b: { c: "it's", d: 'y' } }),
-      "a: \"y\"\nb: {c: 'it''s', d: y}\n",
+      () => ({ a: 'y', b: { c: "it's", d: 'z' } }),
+      "a: \"y\"\nb: {c: 'it''s', d: z}\n",
     ],
     [
       'braces that get empty',
