@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injectedByAnnotation } from '../../src/api/names.ts';
 import { without } from '../../src/inject/pod/without.ts';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { StatusReport } from '../../src/cli/commands/status.ts';
 import type { CheckReport } from '../../src/cli/check/check-report.ts';
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
@@ -17,8 +20,9 @@ import {
 } from '../harness/injector-configs.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { installIstio, type Istio, istioNames } from '../harness/istio.ts';
-import { refusedCreations } from '../harness/lost-admissions.ts';
+import type { PodLoad } from '../harness/load/pod-load.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
+import { revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
@@ -47,9 +51,10 @@ export const adoptRealIstiod: Scenario = {
       return isInjected(pod) && !isOurs(pod) && pod;
     });
     await checkCommands(context, namespace);
+    const adopted = await adopt(context, istio, namespace);
     const rows = [];
     for (const procedure of procedures) rows.push(await measure(context, istio, procedure));
-    context.measured({ istio: istio.version, procedures: rows });
+    context.measured({ istio: istio.version, adopted, procedures: rows });
     return rows
       .map(({ procedure, pods, bare, twice }) => `${procedure}: ${pods} pods, ${bare} bare, ${twice} called twice`)
       .join('; ');
@@ -124,6 +129,61 @@ async function checkCommands(context: ScenarioContext, namespace: string): Promi
     client.delete(ours('default')).then(() => true),
   );
   await untilGone(context);
+}
+
+/** Moves a namespace over with `injector adopt` and gives it back, while pods are created. */
+async function adopt(context: ScenarioContext, istio: Istio, namespace: string) {
+  const { client, cluster } = context;
+  const injector = async (code: number, said: RegExp, ...argv: string[]): Promise<string> => {
+    const result = await runInjector(['adopt', ...argv, ...clusterFlags(cluster)]);
+    const text = `${result.out} ${result.errors}`.replaceAll(/\s+/g, ' ');
+    await context.checkNow(`adopt ${argv[0] ?? ''} ends with ${code} (${result.milliseconds} ms)`, () =>
+      result.code === code && said.test(text) ? true : found(`${result.code}: ${text}`, `${code}: ${said.source}`),
+    );
+    return result.out;
+  };
+  const written = (name: string, text: string): string => {
+    const file = join(cluster.run.path, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  // Plan refuses a webhook with a URL, which the API server of this machine needs.
+  const items = [ours('default'), revisionTag('adopted', 'default')];
+  const file = written('adopted.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await injector(0, /no difference/, 'prove', '-f', file, '-i', istioNames.namespace, '-n', namespace);
+  await injector(0, /dry runs? show/, 'standby', '-f', file);
+  const proof = await injector(0, /"stale": 0/, 'prove', '-i', istioNames.namespace, '-o', 'json');
+  const proofFile = written('proof.json', proof);
+  const audit = context.requireAudit();
+  const load = await startLoad(context, namespace);
+  await sleep(quietMs);
+  const before = await webhooksOf(istio);
+  await injector(0, /moved by/, 'move', namespace, '--proof', proofFile);
+  const isMoved = async () => isOurs(await dryRun(client, barePod(namespace, 'asked')));
+  await context.check('after the move, new pods are ours', isMoved);
+  await istio.apply();
+  await sleep(quietMs);
+  await injector(0, /given back/, 'back', namespace);
+  await context.check('after back, new pods are of istiod', async () => !(await isMoved()));
+  await sleep(quietMs);
+  await load.stop();
+  const row = { pods: load.creations.length, ...countsOf(load, audit) };
+  context.say(JSON.stringify(row));
+  await context.checkNow(
+    'while a namespace moved and came back, no pod was refused, bare, different or called twice',
+    () => found(Object.values(countsOf(load, audit)).join(' '), '0 0 0 0'),
+  );
+  await context.checkNow("Istio's webhooks are as before", async () => found(await webhooksOf(istio), before));
+  for (const kind of ['RevisionTag', 'InjectorConfig'])
+    for (const each of (await client.listAll<InjectorConfigObject>(resourceKind('sidecar-injector.io/v1alpha1', kind)))
+      .items)
+      await deleteForced(client, each);
+  await untilGone(context);
+  return row;
+}
+
+async function webhooksOf({ webhook }: Istio): Promise<string> {
+  return JSON.stringify((await webhook()).webhooks);
 }
 
 interface Procedure {
@@ -220,38 +280,15 @@ async function measure(context: ScenarioContext, istio: Istio, { name, isControl
   const { client } = context;
   const namespace = await context.namespace(`p${procedures.findIndex((each) => each.name === name) + 1}`, mesh);
   const audit = context.requireAudit();
-  const reference = comparable(
-    await dryRun(client, barePod(namespace, 'bare-0', { spec: neverScheduled, labels: { app: 'bare' } })),
-  );
-  const load = await context.startLoad({
-    namespace,
-    replicaSetPods: 0,
-    inspect: (pod) => {
-      if (!isInjected(pod)) return { kind: 'plain', what: 'no sidecar' };
-      const text = comparable(pod);
-      return text === reference ? undefined : { kind: 'mixed', what: text };
-    },
-  });
+  const load = await startLoad(context, namespace);
   await sleep(quietMs);
   await run(context, istio, namespace);
   await sleep(quietMs);
   await load.stop();
-  const is = (kind: 'plain' | 'mixed') => load.creations.filter(({ defect }) => defect?.kind === kind);
-  const refused = refusedCreations(podCreations(audit.events(), namespace));
-  const row = {
-    procedure: name,
-    pods: load.creations.length,
-    refused: refused.length,
-    bare: is('plain').length,
-    different: is('mixed').length,
-    twice: calledTwice(audit, namespace),
-  };
+  const row = { procedure: name, pods: load.creations.length, ...countsOf(load, audit) };
   context.say(JSON.stringify(row));
   await context.checkNow(`${name}: no pod is refused or different`, () =>
-    found(
-      `${row.refused} ${row.different} ${refused[0]?.description ?? is('mixed')[0]?.defect?.what ?? ''}`.trim(),
-      '0 0',
-    ),
+    found(`${row.refused} ${row.different}`, '0 0'),
   );
   if (isControl) await context.checkNow(`${name}: the control loses pods`, () => row.bare > 0);
   else await context.checkNow(`${name}: no pod is bare`, () => found(String(row.bare), '0'));
@@ -262,6 +299,31 @@ async function measure(context: ScenarioContext, istio: Istio, { name, isControl
     await deleteForced(client, each);
   await untilGone(context);
   return row;
+}
+
+/** Creates pods all the time, and compares each with the one that istiod makes now. */
+async function startLoad(context: ScenarioContext, namespace: string): Promise<PodLoad> {
+  const bare = barePod(namespace, 'bare-0', { spec: neverScheduled, labels: { app: 'bare' } });
+  const reference = comparable(await dryRun(context.client, bare));
+  return context.startLoad({
+    namespace,
+    replicaSetPods: 0,
+    inspect: (pod) => {
+      if (!isInjected(pod)) return { kind: 'plain', what: 'no sidecar' };
+      const text = comparable(pod);
+      return text === reference ? undefined : { kind: 'mixed', what: text };
+    },
+  });
+}
+
+function countsOf(load: PodLoad, audit: AuditLog) {
+  const is = (kind: 'plain' | 'mixed') => load.creations.filter(({ defect }) => defect?.kind === kind).length;
+  return {
+    refused: load.creations.filter(({ failure }) => failure !== undefined).length,
+    bare: is('plain'),
+    different: is('mixed'),
+    twice: calledTwice(audit, load.namespace),
+  };
 }
 
 /** Counts the pods for which the API server called both injectors. */
