@@ -173,13 +173,13 @@ describe('the output of all commands', () => {
 
   /** Runs commands with files whose names and contents have a text, and with it as an argument. */
   async function runFiles(text: string, bits: readonly boolean[]): Promise<[string[], Seen][]> {
-    const infected = infecting(text, bits);
+    const infected = infecting(text.toWellFormed(), bits);
     const name = text.replaceAll(/[/\0]/g, '~').toWellFormed();
     const comment = `# ${text.replaceAll(/[\s\p{Cc}\ufffe\uffff]/gu, '').toWellFormed()}\n`;
-    // YAML accepts control characters only as escapes.
+    // YAML accepts control characters and line separators only as escapes, and half a surrogate never.
     const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
     const jsonOf = (content: object): string =>
-      JSON.stringify(infected(content)).replaceAll(/[\p{Cc}\ufffe\uffff]/gu, escape);
+      JSON.stringify(infected(content)).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, escape);
     const file = (prefix: string, content: object): string =>
       write(`${prefix}${name}`, `${comment}${jsonOf(content)}\n`);
     const pod = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } };

@@ -206,7 +206,7 @@ describe('the command line', () => {
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
 
     it('injects workloads, and keeps other documents unchanged', async () => {
-      const service = 'kind: Service # mine\nmetadata: {name: web}\n';
+      const service = 'apiVersion: v1\nkind: Service # mine\nmetadata: {name: web}\n';
       const argv = injecting(withTemplate('spec: {containers: [{name: side, image: side}]}'));
       const seen = await runCommand(argv, `${service}---\n${deployment}`);
       assert.equal(seen.errors, '');

@@ -36,6 +36,10 @@ export async function startStubIstiod(context: ScenarioContext): Promise<StubIst
   const { caBundle, port } = await serve(context);
   const desired = chartWebhooks(`https://127.0.0.1:${port}/inject`, caBundle);
   const how = { fieldManager: 'helm' };
+  context.atEnd(async () => {
+    if ((await client.find(webhooks, configurationName)) !== undefined)
+      await client.delete(webhookNamed(configurationName));
+  });
   return {
     namespace,
     applyChart: async () => {

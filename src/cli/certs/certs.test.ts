@@ -101,7 +101,7 @@ describe('injector certs', () => {
       const text = 'kind: MutatingWebhookConfiguration\nwebhooks:\n- clientConfig: {caBundle: X, url: https://x}\n';
       const ca = path('one', 'ca.crt');
       const { out, errors } = await runCommand(['certs', 'patch-ca-bundle', '--ca', ca], text);
-      assert.equal(out, text.replace('X', `"${Buffer.from(read('one', 'ca.crt')).toString('base64')}"`));
+      assert.equal(out, text.replace('X', Buffer.from(read('one', 'ca.crt')).toString('base64')));
       assert.equal(errors, 'wrote caBundle into 1 webhook');
       const dash = await runCommand(['certs', 'patch-ca-bundle', '--ca', '-'], text);
       assert.match(dash.errors, /standard input contains the webhooks/);

@@ -23,7 +23,7 @@ describe('certs patch-ca-bundle', () => {
       'replaces a placeholder and keeps comments',
       `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: <\${CA_BUNDLE}|VALUE> # later\n    service: {name: s}\n`,
     ],
-    ['replaces quotes', `${head}webhooks:\n  - clientConfig:\n      caBundle: <""|VALUE>\n      url: https://x\n`],
+    ['keeps quotes', `${head}webhooks:\n  - clientConfig:\n      caBundle: "<|VALUE>"\n      url: https://x\n`],
     ['adds a missing value', `${head}webhooks:\n- clientConfig:\n    caBundle:<| VALUE>\n    url: https://x\n`],
     [
       'adds a missing key to every webhook of two documents',
