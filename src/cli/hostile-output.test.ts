@@ -176,7 +176,7 @@ describe('the output of all commands', () => {
     const infected = infecting(text.toWellFormed(), bits);
     const name = text.replaceAll(/[/\0]/g, '~').toWellFormed();
     const comment = `# ${text.replaceAll(/[\s\p{Cc}\ufffe\uffff]/gu, '').toWellFormed()}\n`;
-    // YAML accepts control characters and line separators only as escapes, and half a surrogate never.
+    // YAML accepts control characters and line separators as escapes only, and no half surrogates.
     const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
     const jsonOf = (content: object): string =>
       JSON.stringify(infected(content)).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, escape);

@@ -114,6 +114,98 @@ describe('findInvalidFields', () => {
       assert.deepEqual(messagesOf(pod).sort(), messages.sort());
     });
 
+  const volume = (source: JsonObject): JsonObject => podWith({}, { volumes: [{ name: 'a', ...source }] });
+  const variable = (valueFrom: JsonObject): JsonObject => podWith({ env: [{ name: 'A', valueFrom }] });
+  const toleration = (fields: JsonObject): JsonObject => podWith({}, { tolerations: [fields] });
+  const limits = (amounts: JsonObject, requests: JsonObject = {}): JsonObject =>
+    podWith({ resources: { limits: amounts, requests } });
+  const mounting = (...mounts: JsonObject[]): JsonObject =>
+    podWith({ volumeMounts: mounts.map((each) => ({ name: 'a', ...each })) }, { volumes: [{ name: 'a' }] });
+  const item = { path: 'x', fieldRef: { fieldPath: 'metadata.name' } };
+  const selector = (fieldPath: string): JsonObject => variable({ fieldRef: { fieldPath } });
+  const probe = { exec };
+  const claims = [{ name: 'gpu' }];
+  const places: [pod: JsonObject, ...places: string[]][] = [
+    [podWith({}, { dnsPolicy: 'None' }), 'spec.dnsConfig: Required'],
+    [podWith({ readinessProbe: { ...probe, terminationGracePeriodSeconds: 1 } }), `${at}.readinessProbe.termination`],
+    [podWith({ livenessProbe: { ...probe, successThreshold: 2 } }), `${at}.livenessProbe.successThreshold: Invalid`],
+    [podWith({ livenessProbe: {} }), `${at}.livenessProbe: Required`],
+    [
+      podWith({ restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }),
+      `${at}.restartPolicy: Required`,
+    ],
+    [
+      podWith(
+        { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] },
+        { restartPolicy: 'Never' },
+      ),
+      `${at}.resizePolicy: Invalid`,
+    ],
+    [
+      podWith({ ports: [1, 2].map((containerPort) => ({ name: 'http', containerPort })) }),
+      `${at}.ports[1].name: Duplicate`,
+    ],
+    [variable({}), `${at}.env[0].valueFrom: Invalid`],
+    [podWith({ envFrom: [{}] }), `${at}.envFrom[0]: Invalid`],
+    [selector('spec.image'), `${at}.env[0].valueFrom.fieldRef.fieldPath: Invalid`],
+    [selector("metadata.labels['a b']"), `${at}.env[0].valueFrom.fieldRef: Invalid`],
+    [selector("metadata.annotations['A/b']")],
+    [podWith({}, { volumes: [{ name: 'a' }, { name: 'a' }] }), 'spec.volumes[1].name: Duplicate'],
+    [
+      volume({ projected: { sources: [{ secret: { name: 'b' }, configMap: { name: 'c' } }] } }),
+      'spec.volumes[0].projected.sources[0]: Forbidden',
+    ],
+    [
+      volume({ projected: { sources: [{ downwardAPI: { items: [item, item] } }] } }),
+      'spec.volumes[0].projected: Invalid',
+    ],
+    [volume({ downwardAPI: { items: [{ path: 'x' }] } }), 'spec.volumes[0].downwardAPI.items[0]: Required'],
+    [
+      volume({ downwardAPI: { items: [{ ...item, resourceFieldRef: { resource: 'limits.cpu' } }] } }),
+      'spec.volumes[0].downwardAPI.items[0]: Invalid',
+      'spec.volumes[0].downwardAPI.items[0].resourceFieldRef.containerName: Required',
+    ],
+    [podWith({ lifecycle: { preStop: { sleep: { seconds: 31 } } } }), `${at}.lifecycle.preStop.sleep: Invalid`],
+    [
+      podWith({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
+      `${at}.securityContext: Invalid`,
+    ],
+    [toleration({}), 'spec.tolerations[0].operator: Invalid'],
+    [toleration({ key: 'a', tolerationSeconds: 1 }), 'spec.tolerations[0].effect: Invalid'],
+    [toleration({ operator: 'Exists', value: 'b' }), 'spec.tolerations[0].operator: Invalid'],
+    [toleration({ key: 'a', value: 'b c' }), 'spec.tolerations[0].operator: Invalid'],
+    [mounting({ mountPath: '/a', subPath: 'b', subPathExpr: 'c' }), `${at}.volumeMounts[0].subPathExpr: Invalid`],
+    [
+      mounting({ mountPath: '/a', mountPropagation: 'Bidirectional' }),
+      `${at}.volumeMounts[0].mountPropagation: Forbidden`,
+    ],
+    [limits({ disk: 1 }), `${at}.resources.limits[disk]: Invalid`],
+    [limits({ cpu: '-1' }), `${at}.resources.limits[cpu]: Invalid`],
+    [limits({ 'a.b/c': '100m' }), `${at}.resources.limits[a.b/c]: Invalid`],
+    [limits({ 'a.b/c': 2 }, { 'a.b/c': 1 }), `${at}.resources.requests: Invalid`],
+    [limits({}, { 'hugepages-2Mi': '2Mi' }), `${at}.resources.limits: Required`],
+    [podWith({ resources: { claims } }), `${at}.resources.claims[0]: Not found`],
+    [
+      podWith({}, { resources: { limits: { 'ephemeral-storage': 1 } } }),
+      'spec.resources.limits[ephemeral-storage]: Uns',
+    ],
+    [
+      podWith({ resources: { limits: { cpu: 2 } } }, { resources: { limits: { cpu: 1 } } }),
+      'spec.resources.requests: Invalid',
+      `${at}.resources.limits[cpu]: Invalid`,
+    ],
+  ];
+  for (const [pod, ...expected] of places)
+    it(`${expected.length === 0 ? 'accepts' : 'finds'} ${expected[0] ?? 'a key in capitals'}`, () => {
+      const messages = messagesOf(pod);
+      assert.equal(messages.length, expected.length, messages.join('\n'));
+      for (const place of expected)
+        assert.ok(
+          messages.some((message) => message.startsWith(place)),
+          `${place} is not in ${messages.join('\n')}`,
+        );
+    });
+
   const valid: [title: string, pod: JsonObject][] = [
     ['an image that the kubelet refuses', podWith({ image: 'a b' })],
     [
