@@ -1,8 +1,14 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { istioKeys } from '../api/injector-config/webhook-keys.ts';
 import { labelNames, managedBy } from '../api/names.ts';
 import { intersect, type PodClaim } from './pod-claims.ts';
-import { keysOf } from './label-selector.ts';
-import { type CompiledSelectors, compileSelectors, type SelectorPair } from './selecting-webhook.ts';
+import { keysOf, type Labels } from './label-selector.ts';
+import {
+  type CompiledSelectors,
+  compileSelectors,
+  type SelectingWebhook,
+  type SelectorPair,
+} from './selecting-webhook.ts';
 import type { WebhookSelectors } from './webhook-selectors.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
@@ -47,19 +53,34 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
 
 /** Reports whether this is the name of a webhook of Istio's injector, of a revision or a tag. */
 export function isIstioInjector(webhook: string): boolean {
-  return webhook.endsWith('sidecar-injector.istio.io');
+  return `.${webhook}`.endsWith('.sidecar-injector.istio.io');
 }
 
 /**
  * Returns the selectors of the webhooks of Istio's injector.
  * @param isCertain whether to leave out webhooks with matchConditions, which may exclude pods
  */
-export function istioSelectors(configurations: readonly KubernetesObject[], isCertain = true): CompiledSelectors[] {
+export function istioWebhooks(configurations: readonly KubernetesObject[], isCertain = true): WebhookSelectors[] {
   return configurations
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .flatMap(podWebhooksOf)
     .filter(({ name, isConditional }) => isIstioInjector(name) && !(isCertain && isConditional))
-    .map(compileSelectors);
+    .map(({ name, namespaceSelector, objectSelector }) => ({ name, namespaceSelector, objectSelector }));
+}
+
+/** As {@link istioWebhooks}, compiled. */
+export function istioSelectors(configurations: readonly KubernetesObject[], isCertain = true): CompiledSelectors[] {
+  return istioWebhooks(configurations, isCertain).map(compileSelectors);
+}
+
+/** Reports whether Istio's injector selects pods by the labels of their namespace. */
+export function isIstiosNamespace(labels: Labels, istios: readonly CompiledSelectors[]): boolean {
+  return istios.some((each) => each.isByNamespace && each.namespace(labels));
+}
+
+/** Reports whether pods that Istio's injector injects have the sidecar of a webhook's family. */
+export function isIstioFamily({ keys }: Pick<SelectingWebhook, 'keys'>): boolean {
+  return keys.status === istioKeys.status;
 }
 
 /** Returns a text that changes when overlaps may change; empty for our own webhooks. */

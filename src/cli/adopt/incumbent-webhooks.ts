@@ -3,15 +3,16 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../api/kubernetes/system-namespaces.ts';
 import { type MutatingWebhook, podWebhooks, type PodWebhook } from '../../explain/pod-webhook.ts';
+import { isIstioInjector } from '../../selection/foreign-overlap.ts';
 import { withAdoption } from './adoption.ts';
 import { selectorsOf } from '../../selection/webhook-selectors.ts';
 
-/** The end of the names of all webhooks of Istio's injector, also those of tags. */
+/** The end of the names of the webhooks in Istio's chart. */
 const suffix = '.sidecar-injector.istio.io';
 
 /** Returns the webhooks of Istio's injector, wherever istiod runs, in their order of calls. */
 export function istioWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
-  return podWebhooks(configurations).filter(({ webhook }) => `.${webhook.name}`.endsWith(suffix));
+  return podWebhooks(configurations).filter(({ webhook }) => isIstioInjector(webhook.name));
 }
 
 /** A webhook of Istio's injector, with the fields that an InjectorConfig also has. */
@@ -39,7 +40,7 @@ export function incumbentsIn(configurations: readonly KubernetesObject[], namesp
     .map((each) => withAdoption(each, { namespaces: [], isDeactivated: false }))
     .flatMap(({ metadata: { name = '', labels = {} }, webhooks }) => {
       const own = (Array.isArray(webhooks) ? (webhooks as IncumbentWebhook[]) : []).filter((each) =>
-        `.${each.name}`.endsWith(suffix),
+        isIstioInjector(each.name),
       );
       const isElsewhere = own.every(({ clientConfig: { service } = {} }) => {
         return service !== undefined && service.namespace !== namespace;

@@ -4,8 +4,7 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config/injec
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/names.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
-import { isIstiosNamespace } from '../../operator/usage/pod-usage.ts';
-import { isIstioInjector, istioSelectors } from '../../selection/foreign-overlap.ts';
+import { isIstioInjector, isIstiosNamespace, istioSelectors } from '../../selection/foreign-overlap.ts';
 import type { PodCounts } from '../../operator/usage/judge-pod.ts';
 import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
 import {

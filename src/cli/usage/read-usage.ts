@@ -6,7 +6,7 @@ import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { isOurGate, pendingPod } from '../../holding/pending-pod.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { istioSelectors } from '../../selection/foreign-overlap.ts';
+import { isIstioFamily, isIstiosNamespace, istioSelectors } from '../../selection/foreign-overlap.ts';
 import { type SelectingWebhook, webhooksSelecting } from '../../selection/selecting-webhook.ts';
 import {
   describeJudgement,
@@ -19,7 +19,7 @@ import {
   type PodState,
   worstState,
 } from '../../operator/usage/judge-pod.ts';
-import { isIstioFamily, isIstiosNamespace, namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
+import { namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';

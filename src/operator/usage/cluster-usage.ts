@@ -7,12 +7,12 @@ import { messageOf } from '../../kube/api-error.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
-import type { CompiledSelectors, SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import { type CompiledSelectors, compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { type FamilyMember, familyMember, foreign, type PodJudgement } from './judge-pod.ts';
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage, usageKey } from './pod-usage.ts';
-import { foreignSelectors, istioSelectors } from '../../selection/foreign-overlap.ts';
+import { istioWebhooks } from '../../selection/foreign-overlap.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
@@ -262,10 +262,11 @@ export class ClusterUsage implements UsageSource {
     this.#relistIfNeeded(counting);
   }
 
-  /** Returns the last selectors of Istio's webhooks, unless they have changed. */
+  /** Returns Istio's selectors, the last array unless they changed: then all pods are judged. */
   #istios(configurations: readonly KubernetesObject[]): readonly CompiledSelectors[] {
-    const text = configurations.map(foreignSelectors).join();
-    if (text !== this.#lastIstios.text) this.#lastIstios = { text, selectors: istioSelectors(configurations) };
+    const webhooks = istioWebhooks(configurations);
+    const text = JSON.stringify(webhooks);
+    if (text !== this.#lastIstios.text) this.#lastIstios = { text, selectors: webhooks.map(compileSelectors) };
     return this.#lastIstios.selectors;
   }
 

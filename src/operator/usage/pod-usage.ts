@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
+import { isIstioFamily, isIstiosNamespace } from '../../selection/foreign-overlap.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { PodTraits } from './pod-traits.ts';
 import type { CompiledSelectors, SelectingWebhook } from '../../selection/selecting-webhook.ts';
@@ -382,16 +382,6 @@ function subjectNames(group: PodGroup): string[] {
 /** Reports whether a namespace that a pair selects counts for the subjects of the webhook. */
 function isNaming({ selectors }: WebhookPair): boolean {
   return selectors.isByNamespace;
-}
-
-/** Reports whether Istio's injector selects pods by the labels of their namespace. */
-export function isIstiosNamespace(labels: Labels, istios: readonly CompiledSelectors[]): boolean {
-  return istios.some((each) => each.isByNamespace && each.namespace(labels));
-}
-
-/** Reports whether pods that Istio's injector injects have the sidecar of a webhook's family. */
-export function isIstioFamily({ keys }: Pick<SelectingWebhook, 'keys'>): boolean {
-  return keys.status === istioKeys.status;
 }
 
 /** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */
