@@ -18,6 +18,8 @@ describe('documentsOfFile', () => {
     ['a stream of JSON objects', '{"a": 1}\n{"b": "}\\""}{"c": []}', [{ a: 1 }, { b: '}"' }, { c: [] }]],
     ['JSON before YAML', '{"a": 1}\n---\nb: 2\n', [{ a: 1 }, null, { b: 2 }]],
     ['maps in braces', '{a: 1}\n---\n{b: 2}\n', [{ a: 1 }, { b: 2 }]],
+    ['keys with question marks', 'a: [? b : c]\nd: {? e : f}\n', [{ a: [{ b: 'c' }], d: { e: 'f' } }]],
+    ['numbers of YAML without an end', 'a: 1e400\n', [{ a: '1e400' }]],
     ['text like anchors', 'a: x && y - &z! *.js\nb: c:,d #\t&e.f\n', [{ a: 'x && y - &z! *.js', b: 'c:,d' }]],
     ['nothing', '', []],
   ];
@@ -56,12 +58,15 @@ describe('documentsOfFile', () => {
     ['an escape of JSON alone', 'a: "b\\/c"\n', /^line 1, column 6: kubectl refuses this escape/],
     ['half of a surrogate', '{a: "\\ud83d\\ude00"}\n', /^line 1, column 6: kubectl refuses this escape/],
     ['a question mark in brackets', 'a: [?x]\n', /^line 1, column 4: kubectl reads this in another way/],
+    ['a colon without a key in brackets', 'a: [b ,:  "c"]\n', /^line 1, column 7: kubectl reads this in another way/],
+    ['a colon without a key in braces', 'a: { : b}\n', /^line 1, column 4: kubectl reads this in another way/],
+    ['a number that is no float', '{"a": 1}\n{"b": [-1e400]}', /^line 2: kubectl refuses a number above/],
     ['an end mark alone', 'a: 1\n---\n# c\n...\n', /^line 4: kubectl refuses an end mark/],
     ['a directive', '%YAML 1.1\n---\na: 1\n', /^line 2, column 1: directives end mark/],
     ['an unusual anchor', 'a: &b.c 1\n', /^line 1, column 4: kubectl refuses this character in an anchor$/],
     ['a colon at the end of an item', 'a: [b:, c]\n', /^line 1, column 6: kubectl reads this in another way/],
     ['YAML after two JSON objects', '{"a": 1}{"b": 2}\n---\nc: 1\n', /^line 1: kubectl refuses what follows/],
-    ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 1: .*JSON/],
+    ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 2: .*JSON/],
   ];
   for (const [title, text, message] of wrong) {
     it(`refuses ${title}`, () => {

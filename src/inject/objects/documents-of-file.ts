@@ -63,25 +63,36 @@ function refusal(reason: string, line: number, cause?: unknown): Pick<FileDocume
   return { read: () => refuse(reason, line, cause), list: () => undefined };
 }
 
+/** A number in JSON that may be too large for a float, which Go refuses. */
+const mayBeInfinite = /\d{300}|\d[eE]\+?\d{3}/;
+
+function isInfinite(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(isInfinite);
+  return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+}
+
 /** Returns what reads a text as JSON; the items of a List are read one after another. */
 function readJson(
   json: string,
   line: number,
   list: ListText | undefined,
 ): Pick<FileDocument, 'read' | 'list'> & { readonly error?: unknown } {
+  const at = line + linesIn(json, 0, json.search(/\S/));
   if (list !== undefined && isValid(json, list)) return { read: (): unknown => JSON.parse(json), list: () => list };
   try {
     const value: unknown = JSON.parse(json);
+    if (mayBeInfinite.test(json) && isInfinite(value))
+      return refusal('kubectl refuses a number above 1.8e308; make it smaller, or write it in quotes', at);
     return { read: () => value, list: () => undefined };
   } catch (error) {
-    return { error, ...refusal(String(error), line, error) };
+    return { error, ...refusal(String(error), at, error) };
   }
 }
 
 function isValid(json: string, list: ListText): boolean {
   try {
     for (const [from, to] of boundsOf(list)) JSON.parse(json.slice(from, to));
-    return Boolean(JSON.parse(list.rest));
+    return Boolean(JSON.parse(list.rest)) && !mayBeInfinite.test(json);
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { positionsOfText, type SpanEntry, type SpanNode } from './positions-of-t
 
 /** Texts that may be one of the problems below. */
 const suspicious =
-  /^[ \-?:]*\t|\\(?:\/|(?:u|U0000)[dD][89a-fA-F])|\w:[,\]}]|[[{,:]\s*[?:]\S|^%|[&*][\w-]*[^\w\s,[\]{}?:%@`-]/m;
+  /^[ \-?:]*\t|\\(?:\/|(?:u|U0000)[dD][89a-fA-F])|\w:[,\]}]|[[{,:]\s*[?:]\S|[[{,]\s*:|^%|[&*][\w-]*[^\w\s,[\]{}?:%@`-]/m;
 
 const otherwise = 'kubectl reads this in another way; write quotes';
 
@@ -57,7 +57,7 @@ function problemIn(text: string, root: SpanNode): Problem | undefined {
     if (name !== undefined) return name;
   }
   for (const { start, end } of flows) {
-    const pattern = /(?<=\w):[,\]}]|[[{,]\s*[?:]\S|:\s+[?:]\S/;
+    const pattern = /(?<=\w):[,\]}]|[[{,]\s*(?:\?\S|:)|:\s+[?:]\S/;
     const other = find(otherwise, pattern, outside.slice(start, end), start);
     if (other !== undefined) return other;
   }
