@@ -60,7 +60,10 @@ export function isIstioInjector(webhook: string): boolean {
  * Returns the selectors of the webhooks of Istio's injector.
  * @param isCertain whether to leave out webhooks with matchConditions, which may exclude pods
  */
-export function istioWebhooks(configurations: readonly KubernetesObject[], isCertain = true): WebhookSelectors[] {
+export function istioWebhookSelectors(
+  configurations: readonly KubernetesObject[],
+  isCertain = true,
+): WebhookSelectors[] {
   return configurations
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .flatMap(podWebhooksOf)
@@ -68,9 +71,9 @@ export function istioWebhooks(configurations: readonly KubernetesObject[], isCer
     .map(({ name, namespaceSelector, objectSelector }) => ({ name, namespaceSelector, objectSelector }));
 }
 
-/** As {@link istioWebhooks}, compiled. */
+/** As {@link istioWebhookSelectors}, compiled. */
 export function istioSelectors(configurations: readonly KubernetesObject[], isCertain = true): CompiledSelectors[] {
-  return istioWebhooks(configurations, isCertain).map(compileSelectors);
+  return istioWebhookSelectors(configurations, isCertain).map(compileSelectors);
 }
 
 /** Reports whether Istio's injector selects pods by the labels of their namespace. */

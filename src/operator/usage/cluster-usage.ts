@@ -12,7 +12,7 @@ import { type FamilyMember, familyMember, foreign, type PodJudgement } from './j
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage, usageKey } from './pod-usage.ts';
-import { istioWebhooks } from '../../selection/foreign-overlap.ts';
+import { istioWebhookSelectors } from '../../selection/foreign-overlap.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
@@ -264,7 +264,7 @@ export class ClusterUsage implements UsageSource {
 
   /** Returns Istio's selectors, the last array unless they changed: then all pods are judged. */
   #istios(configurations: readonly KubernetesObject[]): readonly CompiledSelectors[] {
-    const webhooks = istioWebhooks(configurations);
+    const webhooks = istioWebhookSelectors(configurations);
     const text = JSON.stringify(webhooks);
     if (text !== this.#lastIstios.text) this.#lastIstios = { text, selectors: webhooks.map(compileSelectors) };
     return this.#lastIstios.selectors;
