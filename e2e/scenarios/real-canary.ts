@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { dump } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { isReady, type Container } from '../harness/pod.ts';
@@ -117,9 +118,22 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   } as never);
   await waitForDeployment(client, namespace, 'web');
   const available = async () => (await podsOf(client, namespace, 'web')).filter(isReady).length;
-  let fewest = 3;
-  const timer = setInterval(() => void available().then((now) => (fewest = Math.min(fewest, now))), 200);
-  context.atEnd(() => clearInterval(timer));
+  let isOver = false;
+  const watch = async (): Promise<number> => {
+    let fewest = 3;
+    while (!isOver) {
+      fewest = Math.min(fewest, await available());
+      await setTimeout(200);
+    }
+    return fewest;
+  };
+  const watching = watch();
+  // The last request must end before the control plane stops, also if a check fails first.
+  const ended = Promise.allSettled([watching]);
+  context.atEnd(() => {
+    isOver = true;
+    return ended;
+  });
   await applyObject(client, revisionTag('steady', 'better', { strategy: { restart: { minReadySeconds: 1 } } }));
   await context.check(
     'restarts: all stale pods are replaced',
@@ -129,5 +143,7 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
     },
     { timeout: 120_000 },
   );
+  isOver = true;
+  const fewest = await watching;
   await context.checkNow('restarts: no pod that the workload needs was away', () => found(String(fewest), '3'));
 }
