@@ -48,7 +48,7 @@ export const realFaults: Scenario = {
       creations.stop();
       holdable.stop();
     });
-    const rows: (string | number)[][] = [];
+    const rows: [what: string, made: number, failed: number][] = [];
     /** Causes a fault, waits until all pods are ready, and counts the creations meanwhile. */
     const during = async (what: string, fault: () => Promise<unknown>, allowed = 0): Promise<void> => {
       const from = Date.now();
@@ -106,8 +106,13 @@ export const realFaults: Scenario = {
       await during('after the way back', () => sleep(3000));
     }
     context.measured({ faults: rows });
-    const total = rows.reduce((sum, [, made]) => sum + Number(made), 0);
-    return `${total} creations; ${rows.map(([what, , failed]) => `${what}: ${failed} failed`).join(', ')}`;
+    const sums = new Map<string, [made: number, failed: number]>();
+    for (const [what, made, failed] of rows) {
+      const [all, lost] = sums.get(what) ?? [0, 0];
+      sums.set(what, [all + made, lost + failed]);
+    }
+    const figures = [...sums].map(([what, [made, failed]]) => `${what}: ${failed} of ${made} creations failed`);
+    return figures.join(', ');
   },
 };
 

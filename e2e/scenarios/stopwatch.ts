@@ -30,7 +30,7 @@ export const stopwatch: Scenario = {
       const { code, text } = await runInShell(command, environment, { folder });
       seconds[what] = (Date.now() - started) / 1000;
       await context.checkNow(`${what}: the command succeeds after ${seconds[what].toFixed(1)} s`, () =>
-        none(code === 0 ? [] : [text.slice(-500)]),
+        none(code === 0 ? [] : failuresIn(text)),
       );
       return text;
     };
@@ -50,3 +50,9 @@ export const stopwatch: Scenario = {
       .join('; ');
   },
 };
+
+/** Returns the lines of an output that say what failed. */
+function failuresIn(text: string): string[] {
+  const lines = text.split('\n').filter((line) => /^FAIL|^ {2}\d+\) |^ {6,}\S|failed/.test(line));
+  return lines.slice(0, 40);
+}
