@@ -7,7 +7,7 @@ const may = {
   routing: ['api'],
   selection: ['routing', 'api'],
   inject: ['template', 'selection', 'api', 'steps'],
-  explain: ['inject', 'template', 'selection', 'routing', 'api'],
+  explain: ['inject', 'manifests', 'template', 'selection', 'routing', 'api'],
   manifests: ['selection', 'routing', 'api', 'certs'],
   rollout: ['routing', 'api', 'steps'],
   holding: ['manifests', 'rollout', 'selection', 'api', 'steps'],

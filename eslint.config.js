@@ -91,6 +91,12 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', ...oldWords, ...output] },
   },
   {
+    // Browsers have no Buffer: an import names what the playground replaces (src/web/ports).
+    files: ['src/{api,explain,inject,manifests,routing,selection,template}/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/testdata/**'],
+    rules: { 'no-restricted-globals': ['error', { name: 'Buffer', message: 'import it from node:buffer' }] },
+  },
+  {
     // winston types its transports as interfaces, not as the class that its own options ask for.
     files: ['src/cli/logger.ts'],
     rules: { '@typescript-eslint/no-unsafe-class-instance-assignment': 'off' },

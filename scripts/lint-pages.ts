@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lintFiles, type PlacedFinding } from '../src/cli/lint/lint-files.ts';
+import { lintFiles, type PlacedFinding } from '../src/explain/lint/lint-files.ts';
 import { lintRules } from '../src/explain/lint/rules.ts';
 
 const levels = {

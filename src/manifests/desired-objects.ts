@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';

@@ -3,6 +3,8 @@
  * or `slice` can leave) is kept as a lone surrogate U+DC80 … U+DCFF, like Python's surrogateescape.
  */
 
+import { Buffer } from 'node:buffer';
+
 const loneEscape = /[\udc80-\udcff]/u;
 const nonAscii = /[^\0-\x7f]/;
 

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 export interface TemplateErrorPosition {
   /** The template's name, as given to compileTemplate. */
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { checkSubject, type CheckReport } from '../../../src/cli/check/check-report.ts';
-import { surroundingsOf } from '../../../src/cli/check/facts.ts';
+import { surroundingsOf } from '../../../src/explain/files/facts.ts';
 import { readClusterFacts } from '../../../src/cli/check/read-cluster-facts.ts';
 import { subjectOf } from '../../../src/cli/check/subject.ts';
 import type { Change } from '../../../src/explain/advice.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Mistake } from '../mistake.ts';
 import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
 import { maximumConfigurationBytes } from './configuration-files.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { dnsLabelPattern } from '../kubernetes/field-types.ts';
 import { ownName } from '../own-names.ts';
 

@@ -18,7 +18,7 @@ import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { without } from '../../inject/pod/without.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { RolloutWorkload } from '../../routing/workload-key.ts';
-import { creationOf } from '../check/facts.ts';
+import { creationOf } from '../../explain/files/facts.ts';
 import { contextIn, type CreationFacts, noSums } from '../diff/compare.ts';
 import type { InjectionOutcome, WorkloadDiff } from '../diff/diff-report.ts';
 
@@ -47,12 +47,12 @@ export interface BarePod {
 /** Removes the injection from a live pod. Undefined if neither injector's webhooks select it. */
 export function barePodOf(
   stored: KubernetesObject,
-  { namespace, kind, name }: RolloutWorkload,
+  { namespace }: Pick<RolloutWorkload, 'namespace'>,
   facts: Omit<InjectorFacts, 'create'>,
 ): BarePod | undefined {
   const admitted = asAdmitted(stored);
   const { pod: guessed } = uninjectPod(admitted);
-  const creation = creationOf({ namespace, kind, name, pod: guessed, notes: [] }, facts.namespaces);
+  const creation = creationOf({ namespace, pod: guessed }, facts.namespaces);
   const selects = ({ webhook }: PodWebhook): boolean => chooseWebhook(webhook, creation, creation.pod).called === 'Yes';
   const [theirs, ours] = [facts.theirs.find(selects), facts.ours.find(selects)?.target];
   if (theirs === undefined && ours === undefined) return undefined;

@@ -29,7 +29,7 @@ export interface SamplePod extends NewPod {
 export async function newPodsIn(client: ApiClient, facts: InjectorFacts, namespace: string): Promise<NewPod[]> {
   const found: NewPod[] = [];
   const add = (stored: KubernetesObject, kind: string, name: string): void => {
-    const bare = barePodOf(stored, { namespace, kind, name }, facts);
+    const bare = barePodOf(stored, { namespace }, facts);
     if (bare === undefined) return;
     const pod = bare.pod as unknown as KubernetesObject;
     found.push({

@@ -5,7 +5,8 @@ import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
-import { surroundingsOf, type Facts } from './facts.ts';
+import type { Facts } from './facts.ts';
+import { surroundingsOf } from '../../explain/files/facts.ts';
 import { type Cause, causesOf } from './check-report.ts';
 
 type Status = NonNullable<InjectorConfig['status']>;

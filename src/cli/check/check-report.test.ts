@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
-import { readFileFacts } from './read-file-facts.ts';
+import { readFileFacts } from '../../explain/files/read-file-facts.ts';
 import { changesInWords, checkSubject, type CheckReport, type DryRunAnswer } from './check-report.ts';
-import { surroundingsOf } from './facts.ts';
+import { surroundingsOf } from '../../explain/files/facts.ts';
 import { recreationOf } from './recreation.ts';
 import { subjectOf } from './subject.ts';
 

@@ -30,7 +30,8 @@ import { configOfRevision, configOfTag, namedByPod } from '../usage/installation
 import { lastGoodNotes } from '../usage/last-good.ts';
 import { readinessOf, staleSince } from '../usage/operator-health.ts';
 import { contextIn, type CreationFacts } from '../diff/compare.ts';
-import { creationOf, type Facts } from './facts.ts';
+import type { Facts } from './facts.ts';
+import { creationOf } from '../../explain/files/facts.ts';
 import { replacePod } from './recreation.ts';
 import { controllerOf, type Subject } from './subject.ts';
 

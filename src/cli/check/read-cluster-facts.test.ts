@@ -9,7 +9,7 @@ import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { rankOf } from '../../routing/workload-key.ts';
 import { type CheckReport, checkSubject } from './check-report.ts';
-import { surroundingsOf } from './facts.ts';
+import { surroundingsOf } from '../../explain/files/facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
 import { subjectOf } from './subject.ts';

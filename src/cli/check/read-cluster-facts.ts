@@ -12,7 +12,8 @@ import { servedFiles } from '../../operator/configurations/last-good.ts';
 import { configurationKey } from '../../routing/route.ts';
 import { healthLines, outageOf, readOperatorHealth } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/installation.ts';
-import type { Facts, FoundFiles } from './facts.ts';
+import type { Facts } from './facts.ts';
+import type { FoundFiles } from '../../explain/files/facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 

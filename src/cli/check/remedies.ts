@@ -4,7 +4,8 @@ import { adviseOn, type Change } from '../../explain/advice.ts';
 import { explainCreation, type ExplanationInputs } from '../../explain/explain-creation.ts';
 import { conditionProblems, type ConditionProblem } from '../../explain/lint/lint-conditions.ts';
 import { asShell, changesInWords, costOf } from './check-report.ts';
-import { creationOf, type Facts } from './facts.ts';
+import type { Facts } from './facts.ts';
+import { creationOf } from '../../explain/files/facts.ts';
 import type { Recreation } from './recreation.ts';
 import type { Subject } from './subject.ts';
 

@@ -11,7 +11,7 @@ import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
 import { standbyCondition } from '../adopt/standby-condition.ts';
 import type { Proof } from '../adopt/proof.ts';
-import { creationOf } from '../check/facts.ts';
+import { creationOf } from '../../explain/files/facts.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { sees, type Seen } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
@@ -96,7 +96,7 @@ describe('injector adopt', () => {
     const namespaces = new Map(cluster.memory.list('namespaces').map((each) => [each.metadata.name ?? '', each]));
     for (const { webhook, target } of podWebhooks(cluster.memory.list('mutatingwebhookconfigurations'))) {
       const made = { ...pod } as Record<string, unknown>;
-      const creation = creationOf({ kind: 'Pod', namespace, name: '', pod: made, notes: [] }, namespaces);
+      const creation = creationOf({ namespace, pod: made }, namespaces);
       if (chooseWebhook(webhook, creation, creation.pod).called !== 'Yes') continue;
       const result = inject(target === undefined ? istiod : injectorOf('proxy:1'), { pod: made, namespace });
       if (result.outcome !== 'injected') continue;

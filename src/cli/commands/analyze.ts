@@ -11,7 +11,7 @@ import { uninjectPod } from '../../explain/uninject.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { type Cause, causesOf, type CheckReport, isReplacedByOther, whyWithoutWebhook } from '../check/check-report.ts';
-import { creationOf, surroundingsOf } from '../check/facts.ts';
+import { creationOf, surroundingsOf } from '../../explain/files/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { changesRemedy, failingConditions, type Remedy, workloadRemedy } from '../check/remedies.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
@@ -147,7 +147,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
   }
   for (const { namespace, kind, name, stored, template } of workloads) {
     const pod = template?.pod ?? uninjectPod(stored ?? {}).pod;
-    const creation = creationOf({ namespace, kind, name, pod, notes: [] }, facts.namespaces);
+    const creation = creationOf({ namespace, pod }, facts.namespaces);
     const { reason, message } = explainCreation(creation, surroundings);
     if (reason !== 'SameName') continue;
     const at = template === undefined ? `pod/${stored?.metadata.name ?? ''}` : objectOf({ kind, name });

@@ -8,7 +8,7 @@ import {
   type ConfigurationOptions,
   namedConfiguration,
 } from '../injection/named-configuration.ts';
-import { inFile } from '../injection/read-injector-config.ts';
+import { inFile } from '../../explain/files/read-config.ts';
 import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { readFileObjects } from './check.ts';
-import { namespacesIn } from '../check/read-file-facts.ts';
+import { namespacesIn } from '../../explain/files/read-file-facts.ts';
 import { subjectOf } from '../check/subject.ts';
 import { allNamespacesOption, clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import {

@@ -9,7 +9,7 @@ import {
 } from '../injection/named-configuration.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
-import { inFile } from '../injection/read-injector-config.ts';
+import { inFile } from '../../explain/files/read-config.ts';
 import { oneLine } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 

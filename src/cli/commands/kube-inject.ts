@@ -13,7 +13,7 @@ import {
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { addFileOptions, type FileOptions, injectFiles } from '../injection/edit-files.ts';
-import { inFile } from '../injection/read-injector-config.ts';
+import { inFile } from '../../explain/files/read-config.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { type RuleName, lintRules } from '../../explain/lint/rules.ts';
-import { lintFiles, type PlacedFinding } from '../lint/lint-files.ts';
+import { lintFiles, type PlacedFinding } from '../../explain/lint/lint-files.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { runCommand, sees } from '../testdata/recording-terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';

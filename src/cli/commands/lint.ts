@@ -3,7 +3,13 @@ import { lintRules } from '../../explain/lint/rules.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { type ConfigurationOptions, namedConfiguration } from '../injection/named-configuration.ts';
-import { inOrder, lintDirectory, lintFiles, type LintResult, type PlacedFinding } from '../lint/lint-files.ts';
+import {
+  inOrder,
+  lintDirectory,
+  lintFiles,
+  type LintResult,
+  type PlacedFinding,
+} from '../../explain/lint/lint-files.ts';
 import { lintOnServer } from '../lint/lint-server.ts';
 import { sarifLog } from '../lint/sarif.ts';
 import { readFiles } from '../read-folder.ts';

@@ -13,7 +13,7 @@ import {
   type ConfigurationOptions,
   namedConfiguration,
 } from '../injection/named-configuration.ts';
-import { inFile } from '../injection/read-injector-config.ts';
+import { inFile } from '../../explain/files/read-config.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface UninjectOptions extends ConfigurationOptions, FileOptions {

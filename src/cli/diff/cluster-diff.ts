@@ -21,9 +21,10 @@ import {
   configurationReferences,
   type ReferencedTexts,
 } from '../../manifests/configuration-files.ts';
-import { creationOf, type Facts, load, surroundingsOf } from '../check/facts.ts';
+import type { Facts } from '../check/facts.ts';
+import { creationOf, load, surroundingsOf } from '../../explain/files/facts.ts';
 import { readClusterFacts, readConfigurations, readConfigurationFiles } from '../check/read-cluster-facts.ts';
-import { referencedTexts } from '../check/read-file-facts.ts';
+import { referencedTexts } from '../../explain/files/read-file-facts.ts';
 import { plural } from '../report/write-report.ts';
 import { noSuchTag } from '../tags/stored-tag.ts';
 import { type Terminal, UnmatchedName } from '../terminal.ts';
@@ -83,9 +84,9 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
   /** How many workloads have an active configuration that nothing follows. */
   let kept = 0;
   /** Finds the webhook that the API server would call for a new pod of the workload. */
-  const pairOf = ({ stored, template, namespace, kind, name }: DiffWorkload): InjectorPair | undefined => {
+  const pairOf = ({ stored, template, namespace }: DiffWorkload): InjectorPair | undefined => {
     const { pod } = uninjectPod(stored ?? template?.pod ?? {});
-    const creation = creationOf({ kind, namespace, name, pod, notes: [] }, namespaces);
+    const creation = creationOf({ namespace, pod }, namespaces);
     const { reason: why, webhooks } = explainCreation(creation, surroundings);
     const leaveOut = (reason: string): void => void unknown.set(reason, (unknown.get(reason) ?? 0) + 1);
     const taken = `webhook configuration ${calledInjector(webhooks)?.configuration ?? ''} of another injector injects them`;

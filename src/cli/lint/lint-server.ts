@@ -5,7 +5,7 @@ import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { dryRunPods } from '../../operator/configurations/dry-run-pods.ts';
-import type { LintedConfiguration, PlacedFinding } from './lint-files.ts';
+import type { LintedConfiguration, PlacedFinding } from '../../explain/lint/lint-files.ts';
 
 /**
  * Lets the API server validate the typical pods that each configuration injects. Creates them as

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lintRules } from '../../explain/lint/rules.ts';
 import { programVersion } from '../version.ts';
-import type { PlacedFinding } from './lint-files.ts';
+import type { PlacedFinding } from '../../explain/lint/lint-files.ts';
 
 const home = 'https://github.com/sidecar-injector/sidecar-injector';
 

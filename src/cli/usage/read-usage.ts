@@ -23,7 +23,7 @@ import { namedBy, usageKey } from '../../operator/usage/pod-usage.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
-import { surroundingsOf } from '../check/facts.ts';
+import { surroundingsOf } from '../../explain/files/facts.ts';
 import { readConfigurations } from '../check/read-cluster-facts.ts';
 import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { pods as podKind } from '../../operator/cluster-view.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { isIP } from 'node:net';
 import { readDigits } from '../../template/integer.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { loadAll, YAMLException, type LoadOptions, Schema, Type, type TypeConstructorOptions } from 'js-yaml';
 import { finishDocument } from './finish-document.ts';
 import { isMark, markLoneDashes, unmarkedPosition, withoutMarks } from './lone-dash.ts';

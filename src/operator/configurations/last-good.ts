@@ -1,18 +1,8 @@
-import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { type ConfigurationFiles, filesOf } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/names.ts';
 import { recordedMode, withFixedMode } from './native-mode.ts';
-
-const keys = ['config', 'values', 'mesh', 'settings'] as const;
-
-/** Returns the configuration in a ConfigMap of ours; undefined when a key is missing. */
-export function filesOf(configMap: KubernetesObject | undefined): ConfigurationFiles | undefined {
-  const data = configMap?.data as Partial<Record<string, string>> | undefined;
-  if (data === undefined || keys.some((key) => typeof data[key] !== 'string')) return undefined;
-  const { config = '', values = '', mesh = '', settings = '' } = data;
-  return { config, values, mesh, settings };
-}
 
 /** Returns the configuration in a ConfigMap if it matches the hash in the ConfigMap's label. */
 export function verifiedFiles(configMap: KubernetesObject): { files: ConfigurationFiles; hash: string } | undefined {

@@ -1,10 +1,11 @@
+import { filesOf } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts';
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
-import { filesOf, verifiedFiles } from './last-good.ts';
+import { verifiedFiles } from './last-good.ts';
 import { type FixedMode, modeToRecord, recordedMode } from './native-mode.ts';
 import type { PassContext, PassMemory } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { TemplateError, type TemplateErrorPosition } from '../template-error.ts';
 
 /** A template's name and text, with line numbers for errors. */

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const padding = '=';
 

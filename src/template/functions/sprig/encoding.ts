@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { fromBytes, toBytes } from '../../go-string.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { byteLength, fromBytes, toBytes } from '../../go-string.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { quoteString } from '../../quote.ts';
 import { comparePrereleases, compareVersions, parseVersion, type SemanticVersion } from './semantic-version.ts';
 

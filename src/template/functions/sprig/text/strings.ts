@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { goFunction, meteredFunction, meteredVariadic, type FunctionTable } from '../../go/go-function.ts';
 import { byteLength, canonical, sliceBytes, fromBytes, hasStrayBytes, isAscii, toBytes } from '../../../go-string.ts';
 import { cost, type Meter } from '../../../exec/meter.ts';

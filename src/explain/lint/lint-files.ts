@@ -14,9 +14,9 @@ import { unknownFields } from '../../api/parse-resource.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { isEmpty, lintConfiguration } from '../../explain/lint/lint-configuration.ts';
-import { conditionProblems } from '../../explain/lint/lint-conditions.ts';
-import { type Level, type LintFinding, lintRules, type RuleName } from '../../explain/lint/rules.ts';
+import { isEmpty, lintConfiguration } from './lint-configuration.ts';
+import { conditionProblems } from './lint-conditions.ts';
+import { type Level, type LintFinding, lintRules, type RuleName } from './rules.ts';
 import { listItems } from '../../inject/objects/workload-kinds.ts';
 import { FileError } from '../../inject/objects/file-error.ts';
 import { mapParts, valueWith } from '../../inject/objects/parts-of-file.ts';
@@ -28,8 +28,13 @@ import {
 } from '../../manifests/configuration-files.ts';
 import { nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import { fieldPath, type SourcePath, type Position, SourcePlaces } from './positions.ts';
-import { referencedTexts } from '../check/read-file-facts.ts';
-import type { NamedText } from '../read-folder.ts';
+import { referencedTexts } from '../files/read-file-facts.ts';
+
+/** A file and its content. */
+interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
 
 /** A finding with its place in a file. */
 export interface PlacedFinding extends Position {

@@ -1,3 +1,4 @@
+import { filesOf } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import { injectorConfigKind, revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -10,9 +11,8 @@ import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles, configurationReferences } from '../../manifests/configuration-files.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
-import { filesOf } from '../../operator/configurations/last-good.ts';
-import { inFile, readConfig, refuse } from '../injection/read-injector-config.ts';
-import type { Facts } from './facts.ts';
+import type { FileFacts } from './facts.ts';
+import { inFile, readConfig, refuse } from './read-config.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
 
@@ -33,7 +33,7 @@ export function namespacesIn(objects: readonly KubernetesObject[]): Map<string, 
  * @param operatorNamespace the namespace of the operator; pods in it are never injected
  * @throws ConfigurationError naming the object and the field
  */
-export function readFileFacts(objects: readonly KubernetesObject[], operatorNamespace: string): Facts {
+export function readFileFacts(objects: readonly KubernetesObject[], operatorNamespace: string): FileFacts {
   const context: ManifestContext = {
     namespace: operatorNamespace,
     operatorClass: 'default',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
-import type { Facts } from './facts.ts';
+import { podWebhooks, type WebhookTarget } from '../pod-webhook.ts';
+import type { FileFacts } from './facts.ts';
 import { namespacesIn, readFileFacts } from './read-file-facts.ts';
 
 const ours = 'sidecar-injector.io/v1alpha1';
@@ -32,17 +32,17 @@ function webhooks(name: string, path: string): KubernetesObject {
   };
 }
 
-function read(...objects: KubernetesObject[]): Facts {
+function read(...objects: KubernetesObject[]): FileFacts {
   return readFileFacts(objects, 'home');
 }
 
-function targetOf({ configurations }: Facts, index = 0): WebhookTarget {
+function targetOf({ configurations }: FileFacts, index = 0): WebhookTarget {
   const target = podWebhooks(configurations)[index]?.target;
   assert.ok(target);
   return target;
 }
 
-function names({ configurations }: Facts): string[] {
+function names({ configurations }: FileFacts): string[] {
   return configurations.map(({ metadata: { name = '' } }) => name).sort();
 }
 
