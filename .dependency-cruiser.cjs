@@ -13,6 +13,7 @@ const may = {
   holding: ['manifests', 'rollout', 'selection', 'api', 'steps'],
   kube: ['api'],
   server: ['inject', 'rollout', 'routing', 'api', 'certs', 'steps'],
+  web: ['explain', 'inject', 'selection', 'routing', 'api'],
   operator: [
     ...[
       'holding',
@@ -31,6 +32,7 @@ const may = {
 };
 const pure = [
   ...['template', 'api', 'certs', 'inject', 'manifests', 'rollout', 'holding', 'routing', 'selection', 'explain'],
+  'web/engine',
 ];
 
 const layers = Object.entries(may).map(([folder, allowed]) => ({
@@ -52,6 +54,7 @@ const roomsApart = [
   ['certs/(?!rotation/|requests/)', 'certs/(rotation|requests)', 'Certificates know nothing of who needs them.'],
   ['certs/rotation', 'certs/requests', 'The rotation does not know who issues.'],
   ['api/kubernetes', 'api/(injector-config|revision-tag)', 'Shapes of Kubernetes know nothing of ours.'],
+  ['web/(engine|ports)', 'web/page', 'The engine knows nothing of the page that shows its results.'],
 ];
 const rooms = roomsApart.map(([from, to, comment]) => ({
   name: `room-${from.replace(/[^a-z]+/g, '-')}`,
@@ -88,6 +91,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/operator/(webhooks/|controller/create-reconcilers\\.ts$)' },
       to: { path: '^src/operator/controller/object-writer\\.ts$' },
+    },
+    {
+      name: 'web-is-apart',
+      comment: 'Nothing imports src/web: the build bundles it, and the command line serves the files.',
+      severity: 'error',
+      from: { pathNot: '^(src/web|scripts/playground)/' },
+      to: { path: '^src/web/' },
     },
     {
       name: 'no-circular',

@@ -14,7 +14,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 
 install: node_modules/.package-lock.json
 
-dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) src/cli/diff/page.html package.json
+dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' -o -name '*.tsx' -o -path 'src/web/*.css' -o -path 'src/web/*.html' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) src/cli/diff/page.html $(wildcard examples/*.yaml) package.json
 	@$(RUN) scripts/build.ts
 
 build: dist/injector.cjs ## build dist/injector.cjs, the complete program in one file
@@ -64,8 +64,9 @@ bench: build ## measure speed and memory, as ratios within one run
 generate: install ## write crds/ and the other generated files
 	@$(RUN) scripts/generate.ts
 
-screenshots: install ## write the screenshots of docs/images/ (needs Debian's chromium)
+screenshots: build ## write the screenshots of docs/images/ (needs Debian's chromium)
 	@$(RUN) scripts/html-report/check.ts --screenshots
+	@$(RUN) scripts/playground/check.ts --screenshots
 
 record: install ## run the Go programs again whose results the tests replay (minutes)
 	@cd scripts/go-types && go run . ../../src/inject

@@ -61,7 +61,7 @@ export default tseslint.config(
   eslint.configs.recommended,
   {
     // Plain English, as far as a machine can tell; .textlintrc.cjs does the same for documents.
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     plugins: { stylistic },
     rules: {
       // The code's own width is prettier's.
@@ -71,7 +71,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -86,7 +86,7 @@ export default tseslint.config(
   },
   {
     // What a command prints contains texts of other people (CONTRIBUTING.md).
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'src/**/*.tsx'],
     ignores: ['**/*.test.ts', '**/testdata/**', 'src/cli/terminal.ts', 'src/cli/main.ts'],
     rules: { 'no-restricted-syntax': ['error', ...oldWords, ...output] },
   },

@@ -143,14 +143,20 @@ async function npmPackage(): Promise<void> {
     const names = readdirSync(path.dirname(installed)).filter((name) => !name.startsWith('.'));
     assert.deepEqual(names, [project.name]);
   });
-  await check('the package contains only the program, CRDs, chart, examples and licence texts', () => {
+  await check('the package contains only the program, the playground, CRDs, chart, examples and licence texts', () => {
     const allowed =
-      /^(?:package\.json|README\.md|LICENSE|dist\/injector\.cjs(?:\.map)?|crds\/[\w.-]+\.yaml|charts\/.+|examples\/.+|dist\/.*(?:LEGAL|LICENSE).*)$/;
+      /^(?:package\.json|README\.md|LICENSE|dist\/injector\.cjs(?:\.map)?|dist\/web\/playground\/\w+\.(?:html|css|js)|crds\/[\w.-]+\.yaml|charts\/.+|examples\/.+|dist\/.*(?:LEGAL|LICENSE).*)$/;
     const files = readdirSync(installed, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(installed, path.join(entry.parentPath, entry.name)));
     const crds = readdirSync(paths.crds).map((name) => `crds/${name}`);
-    const needed = ['LICENSE', 'dist/injector.cjs', 'charts/injector-operator/values.yaml', 'examples/hello.yaml'];
+    const needed = [
+      'LICENSE',
+      'dist/injector.cjs',
+      'dist/web/playground/engine.js',
+      'charts/injector-operator/values.yaml',
+      'examples/hello.yaml',
+    ];
     const wrong = [
       ...files.filter((file) => !allowed.test(file)),
       ...[...needed, ...crds].filter((file) => !files.includes(file)),

@@ -1,10 +1,11 @@
-/** Writes CycloneDX bills of materials of the bundle, and of the image for each architecture. */
+/** Writes CycloneDX bills of materials of the bundle, the playground and the images. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundle } from '../scripts/bundle/bundle.ts';
+import { bundleWeb } from '../scripts/bundle/web.ts';
 import { architectures, assembleBase, shippedNode, type Architecture } from './base.ts';
 import { bundledPackages, licenceRules } from './bundled-packages.ts';
 import { archiveName, chosenBase } from './image.ts';
@@ -27,13 +28,17 @@ export type Bom = ReturnType<typeof billOf>;
 export const rolledUpIn = 'sidecar-injector:rolled-up-in';
 
 export const bundleBomName = `${project.name}-${project.version}.cdx.json`;
+const playgroundBomName = `${project.name}-${project.version}-playground.cdx.json`;
 export const imageBomName = (architecture: Architecture): string =>
   archiveName(architecture).replace('.oci.tar', '.cdx.json');
 
-/** Writes the bill of the bundle, and of each image archive in the folder. */
+/** Writes the bill of the bundle, of the playground, and of each image archive in the folder. */
 export async function writeSboms(folder: string): Promise<string[]> {
   const ofBundle = await bundleBom();
-  const boms: [string, Bom][] = [[bundleBomName, ofBundle]];
+  const boms: [string, Bom][] = [
+    [bundleBomName, ofBundle],
+    [playgroundBomName, await playgroundBom()],
+  ];
   for (const architecture of architectures) {
     const archive = path.join(folder, archiveName(architecture));
     if (existsSync(archive)) boms.push([imageBomName(architecture), await imageBom(archive, architecture, ofBundle)]);
@@ -51,14 +56,6 @@ async function bundleBom(): Promise<Bom> {
     const { inputs } = await bundle('src/cli/main.ts', file, { boundedHeap: true });
     if (!readFileSync(file).equals(shipped))
       throw new Error('dist/injector.cjs differs from a build of the source: run make build');
-    const packages = bundledPackages(inputs);
-    const components = packages.map(({ name, version, licence, integrity, rolledUpIn: outer }): Component => {
-      const inside = outer === undefined ? {} : { properties: [{ name: rolledUpIn, value: outer }] };
-      const hash = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
-      const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
-      const hashes = [{ alg: 'SHA-512', content: hash }];
-      return { 'bom-ref': purl, type: 'library', name, version, hashes, licenses: licensed(licence), purl, ...inside };
-    });
     const purl = `pkg:npm/${project.name}@${project.version}`;
     const itself: Component = {
       'bom-ref': purl,
@@ -69,10 +66,37 @@ async function bundleBom(): Promise<Bom> {
       licenses: licensed('Apache-2.0'),
       purl,
     };
-    return billOf(itself, components);
+    return billOf(itself, librariesOf(inputs));
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Returns the bill of dist/web/playground, which `make build` writes together with the bundle. */
+async function playgroundBom(): Promise<Bom> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'injector-playground-'));
+  try {
+    const { inputs } = await bundleWeb(folder);
+    const { name, version } = project;
+    const purl = `pkg:npm/${name}@${version}#dist/web/playground`;
+    const itself: Component = {
+      ...{ 'bom-ref': purl, type: 'application', name: `${name}-playground`, version, purl },
+      licenses: licensed('Apache-2.0'),
+    };
+    return billOf(itself, librariesOf(inputs));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function librariesOf(inputs: Iterable<string>): Component[] {
+  return bundledPackages(inputs).map(({ name, version, licence, integrity, rolledUpIn: outer }) => {
+    const inside = outer === undefined ? {} : { properties: [{ name: rolledUpIn, value: outer }] };
+    const hash = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+    const hashes = [{ alg: 'SHA-512', content: hash }];
+    return { 'bom-ref': purl, type: 'library', name, version, hashes, licenses: licensed(licence), purl, ...inside };
+  });
 }
 
 /** Returns the bill of an image. Lists the contents of an assembled base, not of a chosen base. */

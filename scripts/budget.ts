@@ -22,13 +22,19 @@ interface Budget {
 const { values } = parseArgs({ options: { before: { type: 'string' } } });
 const budget = JSON.parse(readFileSync(path.join(import.meta.dirname, 'budget.json'), 'utf8')) as Budget;
 
+/** Reports whether the lines of a file count. The page also has components, styles and HTML. */
+const isCounted = (file: string): boolean =>
+  !file.includes('node_modules') &&
+  (file.endsWith('.ts') || (/^src\/web\//.test(file) && /\.(tsx|css|html)$/.test(file)));
+
 /** Returns the room of a file: a folder of `src`, a kind of file in `src`, or a top folder. */
 function roomOf(file: string): string {
   const [top = '', room = ''] = file.split('/');
   if (top !== 'src') return top;
   if (file.includes('/testdata/')) return 'test data';
   if (file.includes('/generated/')) return 'generated';
-  return file.endsWith('.test.ts') ? 'tests' : `src/${room}`;
+  if (file.endsWith('.test.ts')) return 'tests';
+  return room === 'web' ? 'web' : `src/${room}`;
 }
 
 function countLines(files: readonly string[], read: (file: string) => string): Map<string, number> {
@@ -43,8 +49,8 @@ function countLines(files: readonly string[], read: (file: string) => string): M
 function linesNow(): Map<string, number> {
   const files = ['src', 'e2e', 'bench', 'scripts', 'packaging'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
-      .map((file) => `${folder}/${file}`),
+      .map((file) => `${folder}/${file}`)
+      .filter(isCounted),
   );
   return countLines(files, (file) => readFileSync(file, 'utf8'));
 }
@@ -52,8 +58,7 @@ function linesNow(): Map<string, number> {
 function linesAt(commit: string): Map<string, number> {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 });
   const files = git('ls-tree', '-r', '--name-only', commit, 'src', 'e2e', 'bench', 'scripts', 'packaging').split('\n');
-  const typescript = files.filter((file) => file.endsWith('.ts'));
-  return countLines(typescript, (file) => git('show', `${commit}:${file}`));
+  return countLines(files.filter(isCounted), (file) => git('show', `${commit}:${file}`));
 }
 
 function sum(lines: ReadonlyMap<string, number>, rooms: readonly string[]): number {

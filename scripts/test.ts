@@ -67,6 +67,7 @@ const beside: Step[] = [
   summary('bills of materials', ['packaging/check-sboms.ts']),
   summary('completion', ['scripts/completion.ts']),
   one('HTML report', [...typescript, 'scripts/html-report/check.ts']),
+  one('playground', [...typescript, 'scripts/playground/check.ts']),
   summary('workflows', ['packaging/check-workflows.ts'], needsGo),
   // Needs helm. If helm is not on the PATH, compiling it takes minutes.
   one('baseline', [...typescript, 'scripts/baseline.ts'], needsGo),

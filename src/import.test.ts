@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 
 const root = import.meta.dirname;
-/** The process's entry, which acts when it is imported; everything else must not. */
-const entry = 'cli/main.ts';
+/** Only the entry of the process may act when it is imported. The page needs a browser. */
+const isEntry = (file: string): boolean => file === 'cli/main.ts' || file.startsWith('web/page/');
 
 const modules = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testdata') && file !== entry,
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testdata') && !isEntry(file),
 );
 
 /** What would keep a process alive. */

@@ -35,7 +35,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
     metafile: true,
-    plugins: [...plugins, leanLibraries, workerText(inputs), chartText, pageText],
+    plugins: [...plugins, leanLibraries, workerText(inputs), chartText, pageText, webFolder],
   });
   addInputs(metafile, inputs);
   const text = inAscii(await readFile(outfile, 'utf8'));
@@ -107,6 +107,16 @@ const pageText: Plugin = {
     outer.onLoad({ filter: /[\\/]cli[\\/]diff[\\/]read-page\.ts$/ }, () =>
       packedModule(`export const readPage = () => ${packed(readPage())};`),
     );
+  },
+};
+
+/** Lets the bundle find the pages of `injector playground` beside itself. */
+const webFolder: Plugin = {
+  name: 'web-folder',
+  setup(outer) {
+    outer.onLoad({ filter: /[\\/]cli[\\/]playground[\\/]web-folder\.ts$/ }, () => ({
+      contents: "import { join } from 'node:path';\nexport const webFolder = join(__dirname, 'web');",
+    }));
   },
 };
 

@@ -29,6 +29,11 @@ export async function checkPage(page: Page, name: string, report: DiffReport): P
   await check(`${texts}.every((text) => document.title.includes(text))`, 'the title');
   await check('document.documentElement.scrollWidth <= innerWidth', 'the page is wider than the window');
   await check("!('wasRun' in window) && violations.length === 0", 'a hostile text ran or violated the policy');
+  await checkAccessibility(page, name);
+}
+
+/** Runs the rules of axe. */
+export async function checkAccessibility(page: Page, name: string): Promise<void> {
   await page.evaluate(axe.source);
   const result = (await page.evaluate(`axe.run(${JSON.stringify(axeOptions)})`)) as AxeResults;
   figures.rules = Math.max(figures.rules, result.passes.length);

@@ -44,6 +44,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   disable: ['--all', '1-25 --dry-run'],
   release: ['--all', '1-25 --dry-run'],
   enable: ['--all', '1-25 --dry-run'],
+  playground: ['', '--port 8080 --open'],
   completion: ['bash > /etc/bash_completion.d/injector', 'fish | source'],
   crd: ['| kubectl apply --server-side -f -', '-o json'],
   version: ['', '-o json'],

@@ -131,7 +131,7 @@ describe('the command line', () => {
       [
         ['For authors of pods:', 'analyze check revisions status'],
         ['For the platform team:', 'adopt certs diff disable enable install operator release tag uninstall'],
-        ['For files, without a cluster:', 'annotations inject kube-inject lint serve template uninject'],
+        ['For files, without a cluster:', 'annotations inject kube-inject lint playground serve template uninject'],
         ['Other commands:', 'completion crd help version'],
       ],
     );

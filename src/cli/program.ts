@@ -45,6 +45,7 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
   release: async (terminal) => (await import('./commands/release.ts')).releaseCommand(terminal),
   enable: async (terminal) => (await import('./commands/enable.ts')).enableCommand(terminal),
+  playground: async (terminal) => (await import('./commands/playground.ts')).playgroundCommand(terminal),
   completion: async (terminal) => (await import('./completion/completion.ts')).completionCommand(terminal),
   crd: crdCommand,
   version: versionCommand,
@@ -65,7 +66,16 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'release',
     'operator',
   ],
-  'For files, without a cluster:': ['lint', 'inject', 'uninject', 'kube-inject', 'annotations', 'template', 'serve'],
+  'For files, without a cluster:': [
+    'lint',
+    'inject',
+    'uninject',
+    'kube-inject',
+    'annotations',
+    'template',
+    'playground',
+    'serve',
+  ],
 };
 
 /** Creates the command for completion scripts. */

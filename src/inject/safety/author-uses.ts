@@ -1,5 +1,8 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import type { Injector } from '../injector.ts';
+import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
+import { type Injector, loadInjector } from '../injector.ts';
 import type { MapReads } from './author-reads.ts';
 import { structuralReason } from './structural-annotations.ts';
 
@@ -45,4 +48,30 @@ export function authorUses({ guard, templateNames }: Injector): AuthorUse[] {
       left.of.localeCompare(right.of) ||
       left.name.localeCompare(right.name),
   );
+}
+
+/**
+ * Lists the annotations and labels that the templates of a configuration read, as preset Safe
+ * restricts them. @throws ConfigurationError if the configuration cannot be loaded
+ */
+export function safeAuthorUses(files: ConfigurationFiles): AuthorUse[] {
+  const settings = JSON.parse(files.settings) as InjectionSettings;
+  const { allow } = settings.annotationOverrides ?? istioOverrides;
+  const safe = { ...settings, annotationOverrides: { preset: 'Safe', allow } };
+  return authorUses(loadInjector({ ...files, settings: JSON.stringify(safe) }));
+}
+
+/** Returns what authors may do with an annotation or label: a clause that follows "authors may". */
+export function authorMay({ kind, allowed, why }: AuthorUse): string {
+  if (allowed) return 'do anything, since it is allowed (annotationOverrides)';
+  switch (kind) {
+    case 'structural':
+      return `not use it, since ${why ?? 'it changes more than values'}; a pod with it is refused`;
+    case 'parsed':
+      return 'change values; the effect of its parts is compared with the pod without it';
+    case 'steering':
+      return 'switch values on and off; its effect is compared with the pod without it';
+    case 'scalar':
+      return 'set a value; an unusual value is compared with a harmless one';
+  }
 }

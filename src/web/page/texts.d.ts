@@ -1,0 +1,5 @@
+/** The build inlines these files as texts. */
+declare module '*.yaml' {
+  const text: string;
+  export default text;
+}
