@@ -141,7 +141,7 @@ function proxyOf(pod: JsonObject): JsonObject | undefined {
 }
 
 /** Returns the object in a JSON text; an empty object if there is none. */
-function jsonOf(text: unknown): JsonObject {
+export function jsonOf(text: unknown): JsonObject {
   try {
     const value: unknown = JSON.parse(String(text));
     return isJsonObject(value) ? value : {};

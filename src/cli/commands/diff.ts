@@ -184,6 +184,7 @@ async function filesReport(options: DiffOptions, terminal: Terminal): Promise<Di
     limitRanges: objects.filter(({ kind }) => kind === 'LimitRange'),
     nodes: [],
     proxyConfigs: [],
+    selectedLabels: new Map(),
     injectorOf: () => undefined,
     pairOf: () => ({ before, after }),
     isDetailed: pods === true,

@@ -118,6 +118,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
     isDetailed: request.isDetailed === true,
     pairOf,
     ...(await readCreationFacts(client, onlyNamespace, remarks)),
+    selectedLabels: selectedLabels(await listReadable(client, resourceKind('v1', 'Service'), onlyNamespace, remarks)),
     injectorOf: (entry) => injectors.get(entry),
   };
   const compared = chosen(workloads, request.workload);
@@ -152,21 +153,42 @@ export async function readCreationFacts(
   namespace: string | undefined,
   remarks: string[],
 ): Promise<Omit<CreationFacts, 'namespaces'>> {
-  const list = async (resource: ResourceKind): Promise<readonly KubernetesObject[]> => {
-    try {
-      return (await client.listAll(resource, resource.namespaced ? { namespace } : {})).items;
-    } catch (error) {
-      if (isNotFound(error)) return [];
-      if (!(error instanceof ApiError) || error.code !== 403) throw error;
-      remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
-      return [];
-    }
-  };
+  const list = (resource: ResourceKind) => listReadable(client, resource, namespace, remarks);
   return {
     limitRanges: await list(resourceKind('v1', 'LimitRange')),
     nodes: (await list(nodes)).map(kubeletFacts),
     proxyConfigs: (await list(proxyConfigs)).map(proxyConfigResource),
   };
+}
+
+/** Lists objects; an empty list, and a remark, if the user may not. */
+async function listReadable(
+  client: Pick<ApiClient, 'listAll'>,
+  resource: ResourceKind,
+  namespace: string | undefined,
+  remarks: string[],
+): Promise<readonly KubernetesObject[]> {
+  try {
+    return (await client.listAll(resource, resource.namespaced ? { namespace } : {})).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
+    return [];
+  }
+}
+
+/** Returns the labels that the selectors of Services read, by namespace. */
+function selectedLabels(services: readonly KubernetesObject[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { metadata, spec } of services) {
+    const { selector = {} } = (spec ?? {}) as { readonly selector?: Readonly<Record<string, string>> };
+    const { namespace = '' } = metadata;
+    const labels = found.get(namespace) ?? new Set();
+    for (const label of Object.keys(selector)) labels.add(label);
+    found.set(namespace, labels);
+  }
+  return found;
 }
 
 /** The maximum number of workloads whose new pods the API server validates. */

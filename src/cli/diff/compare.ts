@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
 import { injectionRecords } from '../../inject/pod/injection-records.ts';
+import { type InPlaceObstacle, inPlaceObstacles } from '../../explain/in-place.ts';
 import { podChanges, type PodChange } from '../../explain/pod-changes.ts';
 import {
   addResources,
@@ -10,6 +11,7 @@ import {
   type PodResources,
 } from '../../explain/pod-resources.ts';
 import {
+  asAdmitted,
   type CreationContext,
   isGenerated,
   type NamedInjector,
@@ -53,6 +55,8 @@ export interface DiffFacts extends CreationFacts {
   readonly pairOf: (workload: DiffWorkload) => InjectorPair | undefined;
   /** Returns the injector of an entry `N.<hash8>`, if its configuration still exists. */
   readonly injectorOf: (entry: string) => NamedInjector | undefined;
+  /** The labels that selectors of Services read, by namespace. */
+  readonly selectedLabels: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether the results contain the predicted pods. */
   readonly isDetailed: boolean;
 }
@@ -77,6 +81,11 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   };
   const resourcesOf = ({ pod }: PredictedPod): PodResources => addResources(noResources, podResources(pod ?? {}), pods);
   const isRefused = old.pod === undefined || now.pod === undefined;
+  const changes = old.pod && now.pod ? changesBetween(old.pod, now.pod) : [];
+  const needsRestart =
+    stored && now.pod && changes.length > 0
+      ? restartReasons(stored, now.pod, origin.changedByOthers, after, facts)
+      : undefined;
   return {
     namespace,
     kind,
@@ -84,12 +93,31 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
     pods,
     before: outcomeOf(old, before),
     after: outcomeOf(now, after),
-    changes: old.pod && now.pod ? changesBetween(old.pod, now.pod) : [],
+    changes,
+    ...(needsRestart && { needsRestart }),
     // Old pods keep running if new pods are refused.
     resources: isRefused ? noSums : { before: resourcesOf(old), after: resourcesOf(now) },
     ...(facts.isDetailed && { predicted: { before: old.pod, after: now.pod } }),
     ...origin,
   };
+}
+
+/** Returns what keeps a running pod from becoming the new pod in place. */
+function restartReasons(
+  stored: KubernetesObject,
+  wanted: JsonObject,
+  changedByOthers: readonly string[],
+  { injector: { family } }: NamedInjector,
+  { nodes, selectedLabels }: DiffFacts,
+): readonly InPlaceObstacle[] {
+  const running = asAdmitted(stored);
+  const { nodeName } = stored.spec as { readonly nodeName?: string };
+  const selected = selectedLabels.get(stored.metadata.namespace ?? '');
+  return inPlaceObstacles(running, wanted, podChanges(running, wanted, isGenerated), changedByOthers, {
+    kubeletVersion: nodes.find(({ name }) => name === nodeName)?.kubeletVersion,
+    family,
+    isSelected: (label) => selected?.has(label) === true,
+  });
 }
 
 export const noSums = { before: noResources, after: noResources };

@@ -1,3 +1,4 @@
+import type { InPlaceObstacle } from '../../explain/in-place.ts';
 import { type PodChange, type PodChangeKind, podChangeKinds } from '../../explain/pod-changes.ts';
 import { addResources, noResources, type PodResources } from '../../explain/pod-resources.ts';
 
@@ -22,6 +23,11 @@ export interface WorkloadDiff {
   readonly after: InjectionOutcome;
   /** The differences between a new pod before and a new pod after. */
   readonly changes: readonly PodChange[];
+  /**
+   * What keeps the newest live pod from becoming the new pod while it runs; empty if an update in
+   * place suffices. Absent without changes, and without a live pod.
+   */
+  readonly needsRestart?: readonly InPlaceObstacle[];
   /** Whether the pod was derived from the pod template, or its configuration is not known. */
   readonly isEstimated: boolean;
   /** The paths that other webhooks also change; empty if only the injector changes the pod. */
@@ -60,6 +66,9 @@ export interface DiffReport {
     readonly failing: number;
     readonly estimated: number;
     readonly changedByOthers: number;
+    /** The pods of changed workloads that Kubernetes can update in place, and those that need a restart. */
+    readonly podsInPlace: number;
+    readonly podsByRestart: number;
     /** Workloads that were not compared; the notes say why. */
     readonly unknown: number;
   };
@@ -103,6 +112,7 @@ export function makeReport(
       failing: count(isFailing),
       estimated: count(({ isEstimated }) => isEstimated),
       changedByOthers: count(({ changedByOthers }) => changedByOthers.length > 0),
+      ...updatesOf(workloads),
       unknown,
     },
     groups: podChangeKinds.flatMap((kind) => groupOf(kind, workloads) ?? []),
@@ -111,6 +121,13 @@ export function makeReport(
     workloads,
     notes,
   };
+}
+
+/** Counts the live pods of changed workloads by what an update of them takes. */
+function updatesOf(workloads: readonly WorkloadDiff[]): Pick<DiffReport['summary'], 'podsInPlace' | 'podsByRestart'> {
+  const podsOf = (is: (reasons: readonly InPlaceObstacle[]) => boolean): number =>
+    workloads.reduce((sum, { pods, needsRestart }) => sum + (needsRestart && is(needsRestart) ? pods : 0), 0);
+  return { podsInPlace: podsOf(({ length }) => length === 0), podsByRestart: podsOf(({ length }) => length > 0) };
 }
 
 export function isFailing({ after }: WorkloadDiff): boolean {

@@ -21,7 +21,17 @@ function reportOf(text: string): DiffReport {
   return {
     from: text,
     to: text,
-    summary: { workloads: 2, pods: 3, changed: 1, failing: 1, estimated: 0, changedByOthers: 1, unknown: 4 },
+    summary: {
+      workloads: 2,
+      pods: 3,
+      changed: 1,
+      failing: 1,
+      estimated: 0,
+      changedByOthers: 1,
+      podsInPlace: 0,
+      podsByRestart: 0,
+      unknown: 4,
+    },
     groups: [{ kind: 'other', workloads: 1, pods: 3, otherChanges: 0, otherFields: 0, example }],
     resources,
     estimatedResources: resources,

@@ -52,10 +52,27 @@ export function printSummary(terminal: Terminal, report: DiffReport): void {
         2,
       );
   }
+  if (summary.podsInPlace + summary.podsByRestart > 0) {
+    terminal.out('');
+    say(describeUpdate(report));
+  }
   if (summary.changed > 0) printResources(terminal, report, width);
   if (summary.changedByOthers > 0)
     say(`${plural(summary.changedByOthers, 'workload')}: other webhooks also change the pods`);
   for (const note of report.notes) terminal.error(note);
+}
+
+/** Says how many running pods can become the new pods, and the most frequent reason against it. */
+function describeUpdate({ summary: { podsInPlace, podsByRestart }, workloads }: DiffReport): string {
+  const counts = new Map<string, number>();
+  for (const { pods, needsRestart = [] } of workloads)
+    for (const { field, reason } of needsRestart.slice(0, 1))
+      counts.set(`${field}: ${reason}`, (counts.get(`${field}: ${reason}`) ?? 0) + pods);
+  const [most] = [...counts].sort(([, one], [, other]) => other - one);
+  const inPlace = `${plural(podsInPlace, 'running pod')} can become the new pods in place`;
+  return most === undefined
+    ? inPlace
+    : `${inPlace}, and ${plural(podsByRestart, 'pod')} only by a restart; most often because of ${most[0]}`;
 }
 
 function describeSummary({ summary, workloads: diffs }: DiffReport): string {
@@ -141,6 +158,8 @@ export function printWorkload(terminal: Terminal, diff: WorkloadDiff): void {
     kind = change.kind;
     sayChange(say, change, 4);
   }
+  for (const { field, reason } of diff.needsRestart ?? []) say(`needs a restart: ${field}: ${reason}`, 2);
+  if (diff.needsRestart?.length === 0) say('running pods can become the new pods in place', 2);
   for (const changed of diff.changedByOthers) say(`other webhooks also change ${changed}`, 2);
   for (const note of diff.notes) say(note, 2);
 }
