@@ -14,6 +14,7 @@ import { untilActive } from '../harness/until-active.ts';
 import { found, none, waitFor } from '../harness/wait-for.ts';
 import { deletePods } from '../harness/workloads.ts';
 import { meshConfig, moves, workload, type Variant } from './diff-predicts/fixtures.ts';
+import { contradiction } from './diff-predicts/in-place.ts';
 import { foreignLabel, startForeignWebhook } from './diff-predicts/foreign-webhook.ts';
 
 const podKind = resourceKind('v1', 'Pod');
@@ -22,10 +23,10 @@ export const diffPredicts: Scenario = {
   name: 'diff-predicts',
   about:
     'after each of several moves between configurations, every new pod equals the prediction of `injector diff`, and the sums equal what is stored',
-  full: '12 moves with 200 workloads, 6 minutes',
+  full: '13 moves with 200 workloads, 6 minutes',
   run: async (context) => {
     const { client } = context;
-    const [count, each] = context.size === 'full' ? [200, moves] : [42, moves.slice(0, 3)];
+    const [count, each] = context.size === 'full' ? [200, moves] : [42, moves.slice(0, 4)];
     await context.startOperator();
     await applyUntilReady(client, meshConfig('mesh', {}));
     await applyUntilReady(client, meshConfig('next', {}));
@@ -43,6 +44,7 @@ export const diffPredicts: Scenario = {
 
     await checkNames(context, namespaces[0] ?? '');
     let compared = 0;
+    let [inPlace, restarts] = [0, 0];
     let before: Variant = {};
     const seconds: number[] = [];
     for (const [index, [what, variant, exitCode]] of each.entries()) {
@@ -53,6 +55,12 @@ export const diffPredicts: Scenario = {
       );
       await context.checkNow(`${what}: the prediction for now equals the pods that exist`, async () =>
         none((await fleet.compare(report, 'before')).differing),
+      );
+      const updates = await fleet.updates(report);
+      inPlace += updates.inPlace;
+      restarts += updates.restarts;
+      await context.checkNow(`${what}: the API server updates those pods in place that the prediction names`, () =>
+        none(updates.contradictions),
       );
       await move(context, index, variant);
       await fleet.recreate(report);
@@ -72,8 +80,15 @@ export const diffPredicts: Scenario = {
       before = variant;
     }
     const slowestDiffSeconds = Math.max(...seconds);
-    context.measured({ moves: each.length, workloads: count, podsCompared: compared, slowestDiffSeconds });
-    return `${each.length} moves with ${count} workloads: ${compared} new pods equal their predictions; a diff takes at most ${slowestDiffSeconds.toFixed(1)} s`;
+    context.measured({
+      moves: each.length,
+      workloads: count,
+      podsCompared: compared,
+      inPlace,
+      restarts,
+      slowestDiffSeconds,
+    });
+    return `${each.length} moves with ${count} workloads: ${compared} new pods equal their predictions, ${inPlace} pods could be updated in place and ${restarts} not; a diff takes at most ${slowestDiffSeconds.toFixed(1)} s`;
   },
 };
 
@@ -215,6 +230,21 @@ function fleetIn({ client }: ScenarioContext, namespaces: readonly string[], cou
         if (difference !== undefined) differing.push(`${diff.kind} ${diff.namespace}/${diff.name}: ${difference}`);
       }
       return { compared, differing };
+    },
+
+    /** Tries the updates in place of which the report says whether they are possible. */
+    updates: async ({ workloads }: DiffReport) => {
+      const byKey = new Map(workloads.map((diff) => [workloadKey(diff), diff]));
+      const contradictions: string[] = [];
+      const counts = { inPlace: 0, restarts: 0 };
+      for (const pod of await pods()) {
+        const diff = byKey.get(workloadKey(ownerOf(pod)));
+        if (diff?.needsRestart === undefined) continue;
+        counts[diff.needsRestart.length === 0 ? 'inPlace' : 'restarts'] += 1;
+        const found = await contradiction(client, pod, diff);
+        if (found !== undefined) contradictions.push(`${diff.kind} ${diff.namespace}/${diff.name}: ${found}`);
+      }
+      return { ...counts, contradictions };
     },
 
     /** Adds up what is stored, for the workloads that the report adds up. */

@@ -73,6 +73,7 @@ export function meshConfig(name: string, variant: Variant): InjectorConfigObject
 /** The moves, each from the variant before it. The third value is the expected exit status. */
 export const moves: readonly (readonly [what: string, variant: Variant, exitCode: number])[] = [
   ['resources', { cpu: '250m' }, 3],
+  ['the image', { cpu: '250m', image: 'proxy:2' }, 3],
   ['rewritten probes and a limit', { rewritesProbes: true, cpu: '1' }, 3],
   ['a native sidecar', { isNative: true, rewritesProbes: true, cpu: '1' }, 3],
   ['an equal configuration', { isNative: true, rewritesProbes: true, cpu: '1' }, 0],
