@@ -46,6 +46,12 @@ const gates: readonly Gate[] = [
           command: ['scripts/istio-differential.ts', '--count=50000', `--setups=${golden}/_random/setups`],
           keepPrinted: true as const,
         },
+        {
+          name: 'in-place-table',
+          about: 'counts the changes of Istio’s templates that running pods can get in place; takes a minute',
+          command: ['scripts/in-place-table.ts', golden],
+          keepPrinted: true as const,
+        },
       ]),
   {
     name: 'file-differential',

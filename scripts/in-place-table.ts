@@ -57,6 +57,7 @@ function updateOf(pod: JsonObject, before: NamedInjector, after: NamedInjector, 
   const changes = podChanges(running, wanted, isGenerated);
   const [obstacle] = inPlaceObstacles(running, wanted, changes, origin.changedByOthers, {
     kubeletVersion: 'v1.36.3',
+    isScheduled: true,
     family: before.injector.family,
     isSelected: () => false,
   });

@@ -31,8 +31,8 @@ function native(proxyFields: JsonObject = {}, initFields: JsonObject = {}, podFi
 
 /** Returns a pod with a classic sidecar. */
 function classic(proxyFields: JsonObject = {}, podFields: JsonObject = {}): JsonObject {
-  const { restartPolicy: _, ...container } = proxy;
-  const containers = [{ ...container, ...proxyFields }, app];
+  const { name, image, resources } = proxy;
+  const containers = [{ name, image, resources, ...proxyFields }, app];
   return { metadata: { annotations, labels }, spec: { initContainers: [init], containers, ...podFields } };
 }
 
@@ -127,6 +127,7 @@ const rows: readonly Row[] = [
     running: native({}, {}, { restartPolicy: 'Never' }),
     wanted: native(next, {}, { restartPolicy: 'Never' }),
   },
+  { title: 'a pod without a node', running: native(), wanted: native({ ...next, ...more }), kubelet: 'none' },
   { title: 'a kubelet of 1.32', running: native(), wanted: native(next), kubelet: 'v1.32.0' },
   {
     title: 'an older kubelet',
@@ -168,7 +169,7 @@ const rows: readonly Row[] = [
     kubelet: 'v1.35.4',
   },
   {
-    title: 'a sidecar that somebody resized',
+    title: 'a sidecar that a user resized',
     running: native(),
     wanted: native(more),
     changedByOthers: ['spec.initContainers[istio-proxy].resources.requests.memory'],
@@ -256,7 +257,7 @@ describe('inPlaceObstacles', () => {
   for (const { title, running, wanted, kubelet = 'v1.36.3', changedByOthers = [], fields = [], reason } of rows)
     it(`says for ${title} ${fields.length === 0 ? 'that nothing' : 'what'} stands in the way`, () => {
       const isSelected = (label: string): boolean => label === 'app';
-      const situation = { kubeletVersion: kubelet, family, isSelected };
+      const situation = { kubeletVersion: kubelet, isScheduled: kubelet !== 'none', family, isSelected };
       const found = inPlaceObstacles(running, wanted, podChanges(running, wanted), changedByOthers, situation);
       assert.deepEqual(
         found.map(({ field }) => field),

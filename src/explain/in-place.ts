@@ -5,6 +5,7 @@ import { jsonEqual } from '../inject/patch/json-equal.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import type { Family } from '../inject/configuration/family.ts';
 import { injectionStatus } from '../inject/pod/injection-status.ts';
+import { without } from '../inject/pod/without.ts';
 import { sameImage } from './image-reference.ts';
 import { jsonOf } from './uninject.ts';
 import type { PodChange } from './pod-changes.ts';
@@ -13,6 +14,8 @@ import type { PodChange } from './pod-changes.ts';
 export interface InPlaceSituation {
   /** `status.nodeInfo.kubeletVersion` of the pod's node, e.g. `v1.35.2`; undefined if not known. */
   readonly kubeletVersion?: string | undefined;
+  /** Whether the pod has a node. Until then, no kubelet has seen the pod. */
+  readonly isScheduled: boolean;
   /** The family of the injector, whose annotations record what it added to the pod. */
   readonly family: Pick<Family, 'keys' | 'overridesKey'>;
   /** Reports whether a selector of a Service of the namespace reads a label. */
@@ -41,7 +44,7 @@ export function inPlaceObstacles(
   changedByOthers: readonly string[],
   situation: InPlaceSituation,
 ): InPlaceObstacle[] {
-  const { kubeletVersion, family, isSelected } = situation;
+  const { kubeletVersion, isScheduled, family, isSelected } = situation;
   const annotations = objectAt(running, ['metadata', 'annotations']);
   const obstacles: InPlaceObstacle[] = [];
   const add = (field: string, reason: string): void => void obstacles.push({ field, reason });
@@ -50,7 +53,7 @@ export function inPlaceObstacles(
   const text = annotations[family.keys.status];
   const added = typeof text === 'string' ? injectionStatus(text) : undefined;
   const overridden = overriddenContainers(annotations[family.overridesKey]);
-  const kubelet = minorAndPatch(kubeletVersion);
+  const kubelet = isScheduled ? minorAndPatch(kubeletVersion) : newest;
   const [labels, wantedLabels] = [objectAt(running, ['metadata', 'labels']), objectAt(wanted, ['metadata', 'labels'])];
   for (const name of new Set([...Object.keys(labels), ...Object.keys(wantedLabels)]))
     if (labels[name] !== wantedLabels[name] && isSelected(name))
@@ -69,7 +72,7 @@ export function inPlaceObstacles(
       add(field, 'the injector did not add the container');
     else if (member === 'resources' && overridden.has(name))
       add(field, 'the author of the pod overrides the container');
-    else if (changedByOthers.some((each) => each.startsWith(`${field}.`) || each === field))
+    else if (member === 'resources' && changedByOthers.some((each) => each.startsWith(`${field}.`) || each === field))
       add(field, 'another webhook or a person changed it');
     else if (list === 'initContainers' && container.restartPolicy !== 'Always') {
       // It has finished: the kubelet leaves it alone, and what it requested has no effect any more.
@@ -101,6 +104,9 @@ function overriddenContainers(text: unknown): ReadonlySet<unknown> {
 }
 
 const containerPath = /^spec\.(containers|initContainers)\[([^\]]*)\]\.(\w+)/;
+
+/** The kubelet for pods without a node, which has no known fault. */
+const newest = [Infinity, 0] as const;
 
 type KubeletVersion = readonly [minor: number, patch: number];
 
@@ -148,8 +154,7 @@ function resizeObstacle(
 /** Returns resources without CPU and memory. */
 function withoutComputing(resources: JsonObject): JsonObject {
   const parts = ['requests', 'limits'].map((part) => {
-    const { cpu: _cpu, memory: _memory, ...others } = objectAt(resources, [part]);
-    return [part, others] as const;
+    return [part, without(objectAt(resources, [part]), 'cpu', 'memory')] as const;
   });
   return { ...resources, ...Object.fromEntries(parts) };
 }
@@ -184,6 +189,6 @@ function qosClass(pod: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const each = amounts.flat();
   if (each.every(({ request, limit }) => request <= 0 && limit <= 0)) return 'BestEffort';
   if (each.some(({ limit }) => limit <= 0)) return 'Burstable';
-  // The API server compares sums. A request cannot exceed its limit, so equal sums have equal parts.
+  // The API server compares sums. No request exceeds its limit, so equal sums have equal parts.
   return each.every(({ request, limit }) => request === limit) ? 'Guaranteed' : 'Burstable';
 }

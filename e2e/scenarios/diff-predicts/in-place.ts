@@ -23,7 +23,7 @@ export async function contradiction(
   pod: KubernetesObject,
   { needsRestart = [], predicted }: WorkloadDiff,
 ): Promise<string | undefined> {
-  const wanted = predicted?.after as KubernetesObject;
+  const wanted = asOf(pod, predicted?.after as KubernetesObject);
   const [old, now] = [pod.spec as Spec, wanted.spec as Spec];
   const resized = withContainers(old, (container) => {
     const isFinished = !old.containers.includes(container) && container.restartPolicy !== 'Always';
@@ -52,6 +52,16 @@ export async function contradiction(
   const [first] = needsRestart;
   if (isImpossible && refused === undefined) return `accepted, although ${first?.field}: ${first?.reason}`;
   return undefined;
+}
+
+/** Returns the prediction, which was made from the newest pod of the workload, for this pod. */
+function asOf({ spec }: KubernetesObject, predicted: KubernetesObject): KubernetesObject {
+  const { hostname, affinity } = spec as { readonly hostname?: string; readonly affinity?: object };
+  const volume = /kube-api-access-\w{5}/;
+  const [own = ''] = volume.exec(JSON.stringify(spec)) ?? [];
+  const text = JSON.stringify(predicted).replaceAll(new RegExp(volume, 'g'), own);
+  const same = JSON.parse(text) as KubernetesObject;
+  return { ...same, spec: { ...(same.spec as object), ...(hostname && { hostname }), ...(affinity && { affinity }) } };
 }
 
 function withContainers({ containers, initContainers }: Spec, change: (container: Container) => Container): Spec {

@@ -115,6 +115,7 @@ function restartReasons(
   const selected = selectedLabels.get(stored.metadata.namespace ?? '');
   return inPlaceObstacles(running, wanted, podChanges(running, wanted, isGenerated), changedByOthers, {
     kubeletVersion: nodes.find(({ name }) => name === nodeName)?.kubeletVersion,
+    isScheduled: nodeName !== undefined,
     family,
     isSelected: (label) => selected?.has(label) === true,
   });

@@ -66,7 +66,7 @@ export interface DiffReport {
     readonly failing: number;
     readonly estimated: number;
     readonly changedByOthers: number;
-    /** The pods of changed workloads that Kubernetes can update in place, and those that need a restart. */
+    /** The live pods of changed workloads that can be updated in place, or need a restart. */
     readonly podsInPlace: number;
     readonly podsByRestart: number;
     /** Workloads that were not compared; the notes say why. */
