@@ -25,7 +25,8 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
   for (let count = 0; ; count += 1) {
     const scanned = scanJson(text.slice(start));
     if (scanned === undefined) {
-      if (count < 2) break;
+      // kubectl does not read fewer than four bytes as YAML.
+      if (count === 0 || (count === 1 && Buffer.byteLength(text.slice(start)) > 3)) break;
       const reason = 'kubectl refuses what follows several JSON objects, apart from more of them';
       yield { start, text: text.slice(start), line, ...refusal(reason, line) };
       return;

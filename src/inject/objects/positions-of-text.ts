@@ -115,14 +115,14 @@ class Positions {
   /** Returns the next position that is neither space nor comment. */
   #skip(from: number): number {
     const text = this.#text;
-    let at = from;
+    let at = from === 0 && text.startsWith('\ufeff') ? 1 : from;
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === 0x23 && (at === 0 || /[\s\ufeff,[\]{}]/.test(text.charAt(at - 1)))) {
         const end = text.indexOf('\n', at);
         if (end < 0) return text.length;
         at = end;
-      } else if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09 && code !== 0xfeff) return at;
+      } else if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
     }
     return at;
   }
