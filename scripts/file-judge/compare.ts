@@ -46,11 +46,16 @@ export function findingOf(
   return textFinding(run, before.objects, after.objects) ?? exactness(run, before, back);
 }
 
-/** Reads the records of what was overwritten: the order of their members does not matter. */
+/**
+ * Reads the records of what was overwritten: the order of their members does not matter. How values
+ * were written is not a matter of values.
+ */
 function comparable(objects: readonly unknown[]): unknown {
-  return JSON.parse(JSON.stringify(objects), (name, value: unknown) =>
-    name === originalAnnotation && typeof value === 'string' ? (JSON.parse(value) as unknown) : value,
-  );
+  return JSON.parse(JSON.stringify(objects), (name, value: unknown) => {
+    if (name !== originalAnnotation || typeof value !== 'string') return value;
+    const { texts, ...record } = JSON.parse(value) as JsonObject;
+    return texts !== undefined && Object.keys(record).length === 0 ? undefined : record;
+  });
 }
 
 /** Judges a refusal: by the engine, by kubectl too, or by the reader alone. */

@@ -77,23 +77,28 @@ func judge(file string) *verdict {
 	}
 }
 
-// add is FlattenListVisitor.Visit.
+// add is FlattenListVisitor.Visit: a list in a list refuses the whole list.
 func (v *verdict) add(object runtime.Object) {
+	var objects []runtime.Object
 	for rest := []runtime.Object{object}; len(rest) > 0; rest = rest[1:] {
-		if meta.IsListType(rest[0]) {
-			items, err := meta.ExtractList(rest[0])
-			if err != nil {
-				v.Refused = append(v.Refused, err.Error())
-			}
-			rest = append(rest, items...)
+		if !meta.IsListType(rest[0]) {
+			objects = append(objects, rest[0])
 			continue
 		}
-		kind := rest[0].GetObjectKind().GroupVersionKind()
+		items, err := meta.ExtractList(rest[0])
+		if err != nil {
+			v.Refused = append(v.Refused, err.Error())
+			return
+		}
+		rest = append(rest, items...)
+	}
+	for _, object := range objects {
+		kind := object.GetObjectKind().GroupVersionKind()
 		if kind.Kind == "" || kind.Version == "" {
 			v.Refused = append(v.Refused, "an object has no kind or apiVersion")
 			continue
 		}
-		content := rest[0].(*unstructured.Unstructured).Object
+		content := object.(*unstructured.Unstructured).Object
 		v.Objects = append(v.Objects, content)
 		v.count(content)
 	}

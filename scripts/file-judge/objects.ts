@@ -35,9 +35,10 @@ export class Objects {
   /** Returns an object; `depth` is the number of lists around it. */
   object(depth = 0): Members {
     const random = this.#random;
-    if (depth === 0 && random.chance(0.1)) {
-      const items = this.#some(4, () => this.object(depth + 1));
-      return { apiVersion: 'v1', kind: 'List', ...this.#maybe(0.3, 'metadata', () => ({})), items };
+    if (random.chance(depth === 0 ? 0.1 : 0.01)) {
+      const items = random.chance(0.03) ? this.#nothing() : this.#some(4, () => this.object(depth + 1));
+      const kind = random.pick(['List', 'List', 'List', 'DeploymentList', 'Things']);
+      return { apiVersion: 'v1', kind, ...this.#maybe(0.3, 'metadata', () => ({})), items };
     }
     if (random.chance(0.35)) return this.#unrelated();
     const [apiVersion, kind] = random
@@ -60,7 +61,8 @@ export class Objects {
       .split(' ') as [string, string];
     const metadata = this.#metadata();
     if (kind === 'Pod') return this.#shuffled({ apiVersion, kind, metadata, spec: this.#podSpec() });
-    const template = { ...this.#maybe(0.8, 'metadata', () => this.#podMetadata()), spec: this.#podSpec() };
+    const podMetadata = (): Value => (random.chance(0.01) ? this.#nothing() : this.#podMetadata());
+    const template = { ...this.#maybe(0.8, 'metadata', podMetadata), spec: this.#podSpec() };
     const inner = kind === 'CronJob' ? { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } } : { template };
     const spec = {
       ...this.#maybe(0.5, 'replicas', () => new Plain(String(random.below(5)))),
@@ -118,8 +120,8 @@ export class Objects {
       ...this.#maybe(0.1, 'version', () => random.pick(['v1', new Plain('v2'), '1'])),
     });
     return {
-      ...this.#maybe(0.8, 'labels', labels),
-      ...this.#maybe(0.4, 'annotations', annotations),
+      ...this.#maybe(0.8, 'labels', () => (random.chance(0.01) ? this.#nothing() : labels())),
+      ...this.#maybe(0.4, 'annotations', () => (random.chance(0.02) ? this.#nothing() : annotations())),
       ...this.#maybe(0.1, 'creationTimestamp', () => new Plain('null')),
     };
   }
@@ -138,7 +140,9 @@ export class Objects {
       ...this.#maybe(0.2, 'initContainers', () => this.#some(2, (at) => this.#container(`i${at + 1}`))),
       containers,
       ...this.#maybe(0.1, 'tolerations', () => (random.chance(0.3) ? [] : [{ operator: 'Exists' }])),
-      ...this.#maybe(0.1, 'affinity', () => ({})),
+      ...this.#maybe(0.1, 'affinity', () => (random.chance(0.1) ? this.#nothing() : {})),
+      ...this.#maybe(0.005, 'volumes', () => this.#nothing()),
+      ...this.#maybe(0.005, 'initContainers', () => this.#nothing()),
       ...this.#maybe(0.1, 'securityContext', () =>
         random.pick<Value>([{}, { fsGroup: new Plain('1337') }, { runAsNonRoot: new Plain('yes') }]),
       ),
@@ -165,13 +169,19 @@ export class Objects {
       ...this.#maybe(0.2, 'resources', () =>
         random.pick<Value>([{}, { requests: { cpu: '1', memory: '1Gi' } }, { limits: { cpu: new Plain('2') } }]),
       ),
-      ...this.#maybe(0.03, 'livenessProbe', probe),
+      ...this.#maybe(0.06, 'livenessProbe', probe),
+      ...this.#maybe(0.06, 'readinessProbe', probe),
       ...this.#maybe(0.1, 'volumeMounts', () => [{ name: 'v0', mountPath: '/v' }]),
       ...this.#maybe(0.1, 'securityContext', () => ({
         runAsUser: new Plain(random.pick(['0', '1337', '0o17', '9007199254740993', '010'])),
       })),
       ...this.#maybe(0.03, 'x-unknown', () => this.#anything(2)),
     });
+  }
+
+  /** Returns null, or a member without a value. */
+  #nothing(): Value {
+    return new Plain(this.#random.pick(['', '', 'null', '~']));
   }
 
   #ports(name: string): Value {

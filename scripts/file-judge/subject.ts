@@ -57,9 +57,10 @@ function subject(modules: Modules, injector: injectors.Injector, knows: boolean)
   const isCommand = injector.semantics === 'KubeInject';
   const record = (before: JsonObject, after: JsonObject): JsonObject =>
     isCommand ? after : modules.recordOriginal(before, after, by);
+  const keep = isCommand ? undefined : modules.recordTexts;
   return {
     run: (file) => {
-      const injected = modules.kubeInject(injector, file.text, context, record);
+      const injected = modules.kubeInject(injector, file.text, context, record, keep);
       if (injected.outcome === 'failed' || injected.text === file.text || isCommand) return { file, injected };
       return { file, injected, back: modules.uninjectText(injected.text, knows ? injector : undefined, context) };
     },

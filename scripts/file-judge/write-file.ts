@@ -49,7 +49,7 @@ class FileWriter {
   constructor(random: Random) {
     this.#random = random;
     this.#objects = new Objects(random);
-    this.#step = random.pick([2, 2, 2, 4, 3, 1]);
+    this.#step = random.pick([2, 2, 2, 4, 3, 1, 8]);
     this.#listIndent = random.pick([0, 0, 2, 4]);
     this.#remarks = random.pick([0, 0.05, 0.2]);
     this.#flowShare = random.pick([0, 0.1, 0.1, 0.5]);
@@ -285,7 +285,9 @@ class FileWriter {
     const isLines = value.includes('\n') || this.#random.chance(0.08);
     if (isLines && value !== '' && printable.test(value) && this.#random.chance(0.7))
       return this.#blockScalar(value, column);
-    return `${this.#space()}${this.#scalar(value, column, false)}${this.#lineEnd()}`;
+    const isBelow = this.#random.chance(0.02);
+    const space = isBelow ? this.#lineEnd() + ' '.repeat(column + 1 + this.#random.below(3)) : this.#space();
+    return `${space}${this.#scalar(value, column, false)}${this.#lineEnd()}`;
   }
 
   #blockScalar(text: string, column: number): string {
@@ -294,7 +296,7 @@ class FileWriter {
     const body = text.slice(0, text.length - ends);
     const canFold = body !== '' && !/^[ \t]|\n[ \t]|[ \t]\n|[ \t]$/.test(body);
     const isFolded = canFold && random.chance(0.4);
-    const needsDigit = /^\n*[ \t]/.test(body) || body === '';
+    const needsDigit = (/^\n*[ \t]/.test(body) && !this.#isOdd()) || body === '';
     const digit = needsDigit || random.chance(0.15) ? 1 + random.below(4) : 0;
     const pad = ' '.repeat(column + (digit || 1 + random.below(4)));
     const chomp = ends === 0 ? '-' : ends > 1 || body === '' ? '+' : random.pick(['', '', '+']);
@@ -312,8 +314,8 @@ class FileWriter {
   #scalar(text: string, column: number, isFlow: boolean): string {
     const random = this.#random;
     const isPlain =
-      /^[A-Za-z/$\u00e9\u65e5][\w ./$()+=@:\u00e9-]*$/.test(text) && !/: |:$| $/.test(text) && !words.test(text);
-    if (isPlain && !(isFlow && text.includes(':')) && random.chance(0.6))
+      /^[A-Za-z/$\u00e9\u65e5][\w ./$()+=@:?\u00e9-]*$/.test(text) && !/: |:$| $/.test(text) && !words.test(text);
+    if (isPlain && !(isFlow && /[:?]/.test(text) && !this.#isOdd()) && random.chance(0.6))
       return random.chance(0.05) ? this.#folded(text, column) : text;
     if (printable.test(text) && !/\n|^$/.test(text) && random.chance(this.#oddity)) return text;
     if (printable.test(text) && !/[ \t]\n|\n[ \t]/.test(text) && random.chance(0.5)) {

@@ -19,7 +19,7 @@ export const ownNames = {
     'annotation of a ConfigMap with a configuration of an earlier release: the mode that replaces `nativeSidecars: Auto`',
   'operator-class': 'label of an object that the operator writes: the operator class that manages the object',
   original:
-    'annotation of a pod in a file: what the pod had before `injector inject`, as a JSON merge patch (RFC 7386)',
+    'annotation of a pod in a file: what the pod had before `injector inject`, as a JSON merge patch (RFC 7386), and how it was written',
   'path-formats': "annotation of a replica's Lease: the comma-separated formats of webhook paths that it supports",
   replacing: 'annotation of a held pod: the operator has separated the pod from its Job, and deletes the pod',
   replica: "label of a replica's Lease: the operator class of the replica",

@@ -1,15 +1,17 @@
 import { originalAnnotation } from '../api/names.ts';
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
-import { podOf, workloadOfObject } from '../inject/objects/inject-object.ts';
+import type { Texts } from '../inject/objects/edit-text.ts';
+import { type ObjectPod, podOf, workloadOfObject } from '../inject/objects/inject-object.ts';
 import { objectAt, type PodTemplates } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
 import { isJsonObject, type JsonObject, setMember } from '../inject/patch/json-value.ts';
-import { without } from '../inject/pod/without.ts';
 import { type InjectedBy, type Uninjected, uninjectPod } from './uninject.ts';
 
 /** An object of a file without its injection. */
 export interface UninjectedObject extends Pick<Uninjected, 'isInjected' | 'lost'> {
   readonly object: JsonObject;
+  /** How the author wrote scalars of the object. */
+  readonly texts: Texts;
 }
 
 /**
@@ -27,12 +29,17 @@ export function uninjectObject(
   const { pod, withPod } = found;
   const result = uninjectPod(pod, by, object.kind === 'Pod' ? undefined : workloadOfObject(object));
   const { isInjected, lost } = result;
-  if (!isInjected) return { object, isInjected, lost };
+  if (!isInjected) return { object, isInjected, lost, texts: [] };
   const record = recordIn(pod);
   const restored = record === undefined ? result.pod : (patched(result.pod, record) as JsonObject);
-  const isBare = Object.keys(objectAt(restored, ['metadata'])).length === 0 && record?.emptyMetadata !== true;
-  const after = withPod(isBare ? without(restored, 'metadata') : restored);
-  return { object: after, isInjected, lost: record === undefined ? lost : [] };
+  const isBare = Object.keys(objectAt(restored, ['metadata'])).length === 0;
+  const metadata = record?.emptyMetadata === true ? {} : record?.emptyMetadata;
+  const original = withPod(isBare ? { ...restored, metadata } : restored);
+  // A forged text might end the document, which no scalar does.
+  const isText = (item: unknown): item is Texts[number] =>
+    Array.isArray(item) && typeof item[1] === 'string' && !/^(?:---|\.\.\.)/m.test(item[1]);
+  const texts = Array.isArray(record?.texts) ? record.texts.filter(isText) : [];
+  return { object: original, isInjected, lost: record === undefined ? lost : [], texts };
 }
 
 /**
@@ -59,15 +66,21 @@ export function recordOriginal(
   }
   const isEmpty = Object.keys(objectAt(original.pod, ['metadata'])).length === 0;
   // A pod template with empty metadata is not one without.
-  if (isEmpty && !jsonEqual(original.withPod(without(original.pod, 'metadata')), before))
-    record = { ...record, emptyMetadata: true };
-  if (Object.keys(record).length === 0) return after;
-  const { metadata, spec } = injected.pod;
-  const annotations = {
-    ...objectAt(injected.pod, ['metadata', 'annotations']),
-    [originalAnnotation]: JSON.stringify(record),
-  };
-  return injected.withPod({ metadata: { ...(metadata as JsonObject), annotations }, spec });
+  if (isEmpty && original.metadata !== undefined)
+    record = { ...record, emptyMetadata: isJsonObject(original.metadata) ? true : original.metadata };
+  return Object.keys(record).length === 0 ? after : withRecord(injected, record);
+}
+
+/** Adds to the record of an injected object how its author wrote scalars that were replaced. */
+export function recordTexts(object: JsonObject, texts: Texts, podTemplates?: PodTemplates): JsonObject {
+  const found = podOf(object, false, podTemplates);
+  return found === undefined ? object : withRecord(found, { texts, ...recordIn(found.pod) });
+}
+
+function withRecord({ pod, withPod }: ObjectPod, record: JsonObject): JsonObject {
+  const metadata = objectAt(pod, ['metadata']);
+  const annotations = { ...objectAt(metadata, ['annotations']), [originalAnnotation]: JSON.stringify(record) };
+  return withPod({ metadata: { ...metadata, annotations }, spec: pod.spec });
 }
 
 function recordIn(pod: JsonObject): JsonObject | undefined {
@@ -86,14 +99,18 @@ function isMarkedOnJob(object: JsonObject): boolean {
   return object.kind === 'CronJob' && Object.hasOwn(annotations, istioKeys.status);
 }
 
+/** Returns a value for a JSON merge patch, where null removes a member: `$null` stands for null. */
+function marked(value: unknown): unknown {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value), (_, each: unknown) => each ?? { $null: true });
+}
+
 /** Returns the JSON merge patch (RFC 7386) from one object to another. */
 function differences(from: JsonObject, to: JsonObject): JsonObject {
   const patch: JsonObject = {};
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
     const [is, should] = [from, to].map((each) => (Object.hasOwn(each, name) ? each[name] : undefined));
     if (jsonEqual(is, should)) continue;
-    const value = isJsonObject(is) && isJsonObject(should) ? differences(is, should) : should;
-    setMember(patch, name, value === undefined ? null : value);
+    setMember(patch, name, isJsonObject(is) && isJsonObject(should) ? differences(is, should) : marked(should));
   }
   return patch;
 }
@@ -103,7 +120,9 @@ function differences(from: JsonObject, to: JsonObject): JsonObject {
  * @param joins whether the target is a patch, too, whose nulls stay
  */
 function patched(target: unknown, patch: unknown, joins = false): unknown {
+  if (Array.isArray(patch) && !joins) return patch.map((item) => patched(undefined, item));
   if (!isJsonObject(patch)) return patch;
+  if (Object.hasOwn(patch, '$null') && !joins) return null;
   const result: JsonObject = {};
   const base = isJsonObject(target) ? target : {};
   for (const [name, value] of Object.entries(base)) if (!Object.hasOwn(patch, name)) setMember(result, name, value);

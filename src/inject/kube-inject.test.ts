@@ -114,6 +114,22 @@ spec:
     assert.deepEqual(items[0], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } });
   });
 
+  it('names a List in a List, which kubectl refuses', () => {
+    const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {${containers}}}`;
+    for (const kind of ['List', 'PodList', 'Pod']) {
+      const list = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ${kind}\n  items:\n  - ${pod}\n`;
+      const { text, warnings } = done(webhook, list);
+      assert.equal(text, list);
+      assert.match(warnings.join(), /^line 1: kubectl refuses .* a List in a List/);
+    }
+    assert.match(done(webhook, `apiVersion: v1\nkind: PodList\nitems:\n- ${pod}\n`).text, /log-collector/);
+    for (const items of ['{}', '1', '[1]'])
+      assert.match(done(webhook, `apiVersion: v1\nkind: List\nitems: ${items}\n`).warnings.join(), /kubectl refuses/);
+    assert.deepEqual(done(webhook, 'kind: List\nitems:\n').warnings, []);
+    const map = '{apiVersion: v1, kind: Things, items: null}';
+    assert.match(done(webhook, `apiVersion: v1\nkind: List\nitems:\n- ${map}\n- ${pod}\n`).text, /log-collector/);
+  });
+
   it('changes only one of two objects that share a node by alias', () => {
     const aliased = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec: &spec {${containers}}\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b, annotations: {logs.example/inject: "false"}}\n  spec: *spec\n`;
     const { object, warnings } = done(webhook, aliased);

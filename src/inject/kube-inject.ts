@@ -1,6 +1,6 @@
 import type { Injector } from './injector.ts';
 import { documentsOfFile } from './objects/documents-of-file.ts';
-import { editedText } from './objects/edit-text.ts';
+import { type EditedText, editedText, type Texts } from './objects/edit-text.ts';
 import { FileError, linesIn, positionAt } from './objects/file-error.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
 import { type FilePart, mapParts, valueWith } from './objects/parts-of-file.ts';
@@ -22,14 +22,16 @@ export type FileInjectionResult =
  * Injects every workload in a YAML file, including workloads in Lists. Other objects and unchanged
  * parts keep their text. `injector.semantics` selects the behavior of the webhook or the command.
  * @param finish changes an injected object further, for example to record what it was before
+ * @param keep records how scalars of an object were written, which the injection has replaced
  */
 export function kubeInject(
   injector: Injector,
   text: string,
   context: FileContext = {},
   finish = (_before: JsonObject, after: JsonObject): JsonObject => after,
+  keep?: KeepTexts,
 ): FileInjectionResult {
-  return editFile(text, (object) => {
+  const edit: EditObject = (object) => {
     const result = injectObject(injector, object, context);
     if (result.outcome === 'failed') {
       // `istioctl kube-inject` prints Istio's message alone.
@@ -42,22 +44,25 @@ export function kubeInject(
     }
     const skipped = `===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`;
     return { object, warnings: [skipped] };
-  });
+  };
+  return editFile(text, edit, undefined, keep);
 }
 
-/** Returns an object after an edit. @throws FileError if the file cannot be written */
-type EditObject = (object: JsonObject) => { readonly object: JsonObject; readonly warnings: readonly string[] };
+type KeepTexts = (object: JsonObject, texts: Texts) => JsonObject;
+
+/** Returns an object after an edit, with the texts of its author. @throws FileError if it cannot */
+type EditObject = (object: JsonObject) => { object: JsonObject; warnings: readonly string[]; texts?: Texts };
 
 /**
  * Edits the objects of a file, also in Lists. What does not change keeps its bytes.
  * @param remark what to say of a part in which values are written
  */
-export function editFile(text: string, edit: EditObject, remark?: string): FileInjectionResult {
+export function editFile(text: string, edit: EditObject, remark?: string, keep?: KeepTexts): FileInjectionResult {
   const warnings: string[] = [];
   const pieces: string[] = [];
   let at = 0;
   try {
-    for (const { start, end, after, warnings: own } of mapParts(text, (part) => editPart(part, edit, remark))) {
+    for (const { start, end, after, warnings: own } of mapParts(text, (part) => editPart(part, edit, remark, keep))) {
       pieces.push(text.slice(at, start), after);
       at = end;
       for (const warning of own) warnings.push(warning);
@@ -70,63 +75,79 @@ export function editFile(text: string, edit: EditObject, remark?: string): FileI
 }
 
 /** Returns what a part becomes; nothing if it stays without a warning. */
-function editPart(part: FilePart, edit: EditObject, remark: string | undefined) {
+function editPart(part: FilePart, edit: EditObject, remark?: string, keep: KeepTexts = (object) => object) {
   const warnings: string[] = [];
+  const texts: Texts[number][] = [];
   const before = part.read();
   if (before !== null && !areObjects(before)) warnings.push(`line ${part.line}: ${notObject}`);
-  const value = editValue(before, edit, warnings);
+  const value = editValue(before, (object) => {
+    const result = edit(object);
+    warnings.push(...result.warnings);
+    texts.push(...(result.texts ?? []));
+    return result.object;
+  });
   if (value === before && warnings.length === 0) return [];
   const { start, text } = part;
-  const after = value === before ? text : edited(part, before, value, warnings, remark);
-  return [{ start, end: start + text.length, after, warnings }];
+  const end = start + text.length;
+  if (value === before || !isJsonObject(value)) return [{ start, end, after: text, warnings }];
+  const first = edited(part, before, value, texts);
+  const kept = first.lost.length === 0 ? value : keep(value, first.lost);
+  const result = kept === value ? first : edited(part, before, kept, texts);
+  warnings.push(...remarksOn(part, result, remark));
+  return [{ start, end, after: result.text, warnings }];
 }
 
-const notObject = 'kubectl refuses what has no kind and apiVersion; it stays as it is';
+const notObject = 'kubectl refuses what has no kind and apiVersion, or is a List in a List; it stays as it is';
 
 /** Reports whether kubectl takes a value for an object, or for a List of objects. */
-function areObjects(value: unknown): boolean {
+function areObjects(value: unknown, isItem = false): boolean {
   if (!isJsonObject(value) || typeof value.kind !== 'string' || value.kind === '') return false;
-  const items = listItems(value);
-  return items === undefined
-    ? typeof value.apiVersion === 'string' && /^[^/]+(?:\/[^/]+)?$/.test(value.apiVersion)
-    : items.every(areObjects);
+  const { apiVersion, items } = value;
+  if (items !== undefined && !isItem) return listItems(value)?.every((item) => areObjects(item, true)) ?? false;
+  return typeof apiVersion === 'string' && /^(?:[^/]*\/)?[^/]+$/.test(apiVersion) && !Array.isArray(items);
 }
 
-/** Edits an object, or a List's items at any depth. Returns the same value if nothing changes. */
-function editValue(value: unknown, edit: EditObject, warnings: string[]): unknown {
+/** Edits an object, or the objects of a List. Returns the same value if nothing changes. */
+function editValue(value: unknown, edit: (object: JsonObject) => JsonObject): unknown {
   if (!isJsonObject(value)) return value;
   const items = listItems(value);
-  if (items === undefined) {
-    const result = edit(value);
-    warnings.push(...result.warnings);
-    return result.object;
-  }
-  const after = items.map((item) => editValue(item, edit, warnings));
+  if (items === undefined) return edit(value);
+  if (items.some((item) => isJsonObject(item) && Array.isArray(item.items))) return value;
+  const after = items.map((item) => (isJsonObject(item) ? edit(item) : item));
   return after.every((item, index) => item === items[index]) ? value : { ...value, items: after };
 }
 
-/** Returns the text of a part after an edit. Reads it again: a wrong edit is refused. */
-function edited(part: FilePart, before: unknown, after: unknown, warnings: string[], remark?: string): string {
+/** Returns a part after an edit. Uses the author's texts if they still fit. @throws FileError */
+function edited(part: FilePart, before: unknown, after: unknown, texts: Texts): EditedText {
   const { text, line } = part;
+  const value = valueWith(part, after);
   try {
-    const result = editedText(text, valueWith(part, before), valueWith(part, after));
+    const result = editedText(text, valueWith(part, before), value, texts);
     const [{ read } = { read: () => null }] = documentsOfFile(result.text);
-    if (!jsonEqual(read(), valueWith(part, after))) throw new FileError('the result has other values', 1);
-    let [at, current] = [0, line];
-    for (const offset of result.writtenOut.toSorted((one, other) => one - other)) {
-      current += linesIn(text, at, offset);
-      at = offset;
-      warnings.push(`line ${current}: an alias or a merge key was replaced by the values that it stands for`);
-    }
-    const [first] = result.written;
-    if (remark !== undefined && first !== undefined)
-      warnings.push(`line ${line - 1 + positionAt(text, first).line}${moreThan(result.written.length - 1)}: ${remark}`);
-    return result.text;
+    // A wrong edit is refused.
+    if (!jsonEqual(read(), value)) throw new FileError('the result has other values', 1);
+    return result;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
+    if (texts.length > 0) return edited(part, before, after, []);
     const reason = `the document cannot be edited in place: ${error.reason}; write it in block style`;
     throw new FileError(reason, line - 1 + error.line, 0, { cause: error });
   }
+}
+
+/** Says what an edit has not kept. */
+function remarksOn({ text, line }: FilePart, { writtenOut, written }: EditedText, remark?: string): string[] {
+  let [at, current] = [0, line];
+  const remarks: string[] = [];
+  for (const offset of writtenOut.toSorted((one, other) => one - other)) {
+    current += linesIn(text, at, offset);
+    at = offset;
+    remarks.push(`line ${current}: an alias or a merge key was replaced by the values that it stands for`);
+  }
+  const [first] = written;
+  if (remark !== undefined && first !== undefined)
+    remarks.push(`line ${line - 1 + positionAt(text, first).line}${moreThan(written.length - 1)}: ${remark}`);
+  return remarks;
 }
 
 function moreThan(count: number): string {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { recordOriginal, recordTexts } from '../../explain/uninject-object.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { kubeInject } from '../../inject/kube-inject.ts';
+import { proxyFiles } from '../../inject/testdata/configurations.ts';
+import { uninjectText } from './uninject.ts';
 import { runCommand, sees } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
@@ -111,5 +116,69 @@ spec:
     assert.deepEqual([out, code], ['', 1]);
     assert.match(errors, /^error: .*bad\.yaml: line 2, column 1: /);
     sees(await runCommand(['uninject', '-f', path('none')]), 2, { errors: /no such file/ });
+  });
+});
+
+describe('a file that is injected and uninjected', () => {
+  const injector = loadInjector(proxyFiles);
+  const context = { namespace: 'default', nodes: [] };
+  const by = { injector, request: context };
+  const inject = (text: string): string => {
+    const result = kubeInject(
+      injector,
+      text,
+      context,
+      (before, after) => recordOriginal(before, after, by),
+      recordTexts,
+    );
+    assert.ok(result.outcome === 'done' && result.text.includes('istio-proxy'), JSON.stringify(result));
+    return result.text;
+  };
+  const uninject = (text: string): string => {
+    const result = uninjectText(text, injector, context);
+    assert.ok(result.outcome === 'done', JSON.stringify(result));
+    return result.text;
+  };
+  const job = (metadata: string, probe: string): string =>
+    `apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\nspec:\n  template:\n${metadata}    spec:\n      containers:\n      - name: a\n        image: a\n        ports: [{name: http, containerPort: 80}]\n        livenessProbe:\n          httpGet:\n${probe}`;
+  const probe = '            path: /\n            port: 80\n';
+  const files: [title: string, file: string][] = [
+    ['plain text', job('', probe)],
+    ['a block', job('', '            path: |- # why\n              /\n            port: >-\n             http\n')],
+    ['quotes', job('', `            path: '/' # why\n            port: "http"`)],
+    ['an escape', job('', '            path: "\\x2f"\n            port:\t80\n')],
+    ['equal texts in two styles', job('', `${probe}        readinessProbe: {httpGet: {path: "/", port: '80'}}\n`)],
+    ['a value on the next line', job('', '            path:\n              /\n            port: 80\n')],
+    [
+      'braces',
+      `{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: a, livenessProbe: {httpGet: {path: /, port: 80}}}]}}\n`,
+    ],
+    [
+      'JSON',
+      `{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "a", "image": "a", "livenessProbe": {"httpGet": {"path": "\\/", "port": 80}}}]}}`,
+    ],
+    ['labels without a value', job('    metadata:\n      labels: # none\n      annotations:\n', probe)],
+    ['labels that are null', job('    metadata:\n      labels: ~ # none\n      annotations: null\n', probe)],
+    ['metadata without a value', job('    metadata: # none\n', probe)],
+  ];
+  for (const [title, file] of files)
+    for (const lineEnd of ['\n', '\r\n'])
+      it(`has its bytes again, with ${title} and ${JSON.stringify(lineEnd)}`, () => {
+        const text = file.replaceAll('\n', lineEnd);
+        assert.equal(uninject(inject(text)), text);
+      });
+
+  it('has its values again if others have indented it in another way', () => {
+    const text = job('', '            path: |-\n              /\n            port: 80\n');
+    const moved = (file: string): string => file.replaceAll(/^/gm, '      ');
+    assert.equal(uninject(moved(inject(text))), moved(job('', probe)));
+  });
+
+  it('is not extended by a forged record', () => {
+    const injected = inject(job('', '            path: "\\x2f"\n            port: 80'));
+    const forged = injected.replace(String.raw`\"\\x2f\"`, String.raw`/\n---\nkind: Pod`);
+    assert.notEqual(forged, injected);
+    assert.equal(uninject(injected).includes('kind: Pod'), false);
+    assert.equal(uninject(forged).includes('kind: Pod'), false);
   });
 });

@@ -55,7 +55,7 @@ export function uninjectText(
     const by = injector && { injector, request: { ...context, ...(isCommand && { namespace: '' }) } };
     const result = uninjectObject(object, by, podTemplates);
     if (result === undefined) return { object, warnings: [] };
-    return { object: result.object, warnings: remarksOn(describeObject(object), result) };
+    return { object: result.object, warnings: remarksOn(describeObject(object), result), texts: result.texts };
   };
   return editFile(text, edit, 'the original value is restored, but not how it was written (quotes, comments)');
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { recordOriginal } from '../../explain/uninject-object.ts';
+import { recordOriginal, recordTexts } from '../../explain/uninject-object.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { type FileInjectionResult, kubeInject } from '../../inject/kube-inject.ts';
 import type { FileContext } from '../../inject/objects/inject-object.ts';
@@ -74,6 +74,12 @@ export function injectFiles(
     if (injector.semantics === 'KubeInject') return kubeInject(injector, text, context);
     const { namespace = 'default', nodes = [] } = context;
     const by = { injector, request: { namespace, nodes } };
-    return kubeInject(injector, text, context, (before, after) => recordOriginal(before, after, by, podTemplates));
+    return kubeInject(
+      injector,
+      text,
+      context,
+      (before, after) => recordOriginal(before, after, by, podTemplates),
+      (object, texts) => recordTexts(object, texts, podTemplates),
+    );
   });
 }

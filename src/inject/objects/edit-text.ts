@@ -12,14 +12,19 @@ export interface EditedText {
   readonly writtenOut: readonly number[];
   /** Where values were written. */
   readonly written: readonly number[];
+  /** The scalars that were replaced, if the reverse edit would write one of them in another way. */
+  readonly lost: Texts;
 }
+
+/** Values of scalars with the texts that an author wrote for them, in their order. */
+export type Texts = readonly (readonly [value: unknown, text: string])[];
 
 /**
  * Changes a document from one value to another by edits of its text, so that everything else keeps
  * its bytes. @param text a document that Go has read as `before`. @throws FileError
  */
-export function editedText(text: string, before: unknown, after: unknown): EditedText {
-  return new TextEditor(text).edited(before, after);
+export function editedText(text: string, before: unknown, after: unknown, texts: Texts = []): EditedText {
+  return new TextEditor(text, texts).edited(before, after);
 }
 
 /** Integers that may be beyond 2^53. Reading the edited text again finds those inside a text. */
@@ -34,10 +39,14 @@ class TextEditor {
   readonly #edits: Edit[] = [];
   readonly #changed = new Set<SpanNode>();
   readonly #writtenOut: number[] = [];
+  readonly #texts: Texts[number][];
+  readonly #replaced: Texts[number][] = [];
+  #isLost = false;
   #integers: ReadonlyMap<number, string> | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, texts: Texts) {
     this.#text = text;
+    this.#texts = [...texts];
     this.#root = positionsOfText(text);
     this.#lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
   }
@@ -60,7 +69,8 @@ class TextEditor {
       at = end;
     }
     const written = inOrder.flatMap(([start, , text]) => (text === '' ? [] : [start]));
-    return { text: result + this.#text.slice(at), writtenOut: this.#writtenOut, written };
+    const lost = this.#isLost ? this.#replaced : [];
+    return { text: result + this.#text.slice(at), writtenOut: this.#writtenOut, written, lost };
   }
 
   #node(node: SpanNode, before: unknown, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
@@ -72,7 +82,7 @@ class TextEditor {
     const isKept = (length: number): boolean => length > 0 || this.#hasNoLastComma(node);
     if (isMap && isKept(Object.keys(after).length)) this.#map(node, before, after, parent, entry);
     else if (isList && isKept(after.length)) this.#list(node, before, after);
-    else if (!jsonEqual(before, after)) this.#replace(node, after, parent, entry);
+    else if (!jsonEqual(before, after)) this.#replace(node, before, after, parent, entry);
     if (this.#edits.length > count && node.hasAnchor) this.#changed.add(node);
   }
 
@@ -87,7 +97,7 @@ class TextEditor {
     const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key) || after[key] === undefined);
     if (removed.length > 0 && merge >= 0) {
       this.#writtenOut.push(node.start);
-      this.#replace(node, after, parent, entry);
+      this.#replace(node, before, after, parent, entry);
       return;
     }
     const gone = node.entries.filter(({ key }) => removed.includes(key));
@@ -206,14 +216,18 @@ class TextEditor {
     for (const { value } of node.entries) this.#markAnchors(value);
   }
 
-  #replace(node: SpanNode, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
+  #replace(node: SpanNode, before: unknown, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
     const text = this.#text;
-    if (node.kind === 'alias') this.#writtenOut.push(node.start);
+    const { kind, isFlow, start, end } = node;
+    if (kind === 'alias') this.#writtenOut.push(start);
     else this.#markAnchors(node);
-    const quoted =
-      node.kind === 'scalar' ? sameStyle(text.slice(node.start, node.end), after, /^\s*[{[]/.test(text)) : undefined;
-    if (quoted !== undefined && node.end > node.start) {
-      this.#edits.push([node.start, node.end, quoted]);
+    const from = entry?.from ?? start;
+    const lineEnd = kind === 'scalar' || isFlow ? -1 : text.slice(from, start).search(/\r?\n/);
+    const written = this.#scalar(node, from, before, after, parent?.isFlow ?? isFlow);
+    if (written !== undefined) {
+      if (lineEnd >= 0) this.#edits.push([from, from, written], [from + lineEnd, end, '']);
+      else if (start < end && written !== '') this.#edits.push([start, end, written]);
+      else this.#edits.push([from, end, ` ${written}`.trimEnd()]);
       return;
     }
     if (parent === undefined || entry === undefined || parent.isFlow) {
@@ -233,6 +247,19 @@ class TextEditor {
     } else {
       this.#edits.push([entry.from, node.end, [first, ...lines].join(this.#lineEnd)]);
     }
+  }
+
+  /** Returns how to write a scalar in place of a node; undefined if it needs lines of its own. */
+  #scalar(node: SpanNode, from: number, before: unknown, after: unknown, isInFlow: boolean): string | undefined {
+    const known = this.#texts.findIndex(([value]) => value === after);
+    if (known >= 0) return this.#texts.splice(known, 1)[0]?.[1];
+    if (node.kind !== 'scalar') return undefined;
+    const isBelow = !isInFlow && typeof after === 'object' && after !== null;
+    const own = this.#text.slice(isBelow ? from : node.start, node.end);
+    const written = own === '' ? undefined : inStyleOf(own, before, after, isInFlow);
+    this.#replaced.push([before, own]);
+    this.#isLost ||= written === undefined || inStyleOf(written, after, before, isInFlow) !== own;
+    return written && this.#exact(written);
   }
 
   #flow(value: unknown): string {
@@ -280,11 +307,16 @@ function integersIn(text: string): Map<number, string> {
   return found;
 }
 
-/** Writes a text in the style of the scalar that it replaces; undefined if it cannot be. */
-function sameStyle(scalar: string, after: unknown, isJson: boolean): string | undefined {
-  if (typeof after !== 'string') return undefined;
-  if (scalar.startsWith('"')) return flowValue(after);
-  if (scalar.startsWith("'") && /^[\x20-\x7e]*$/.test(after)) return `'${after.replaceAll("'", "''")}'`;
-  const isPlain = /^[\w./]/.test(scalar) && !isJson && /^[\w./-]+$/.test(after);
-  return isPlain && entryLines(undefined, after, 0)[0] === `- ${after}` ? after : undefined;
+/** Writes a value in the style of the scalar that it replaces; undefined if it needs more lines. */
+function inStyleOf(scalar: string, before: unknown, after: unknown, isInFlow: boolean): string | undefined {
+  if (typeof after === 'object' && after !== null) return undefined;
+  if (typeof after === 'string' && scalar.startsWith('"')) return flowValue(after);
+  if (typeof after === 'string' && scalar.startsWith("'") && /^[\x20-\x7e]*$/.test(after))
+    return `'${after.replaceAll("'", "''")}'`;
+  const [line = '', ...more] = entryLines(undefined, after, 0);
+  const written = line.slice(2);
+  // JSON has no text without quotes.
+  const isPlain = typeof before === 'string' && /^[\w./]/.test(scalar) && /^[\w./-]+$/.test(written);
+  if (isInFlow && !isPlain) return flowValue(after);
+  return more.length === 0 && written !== '' ? written : undefined;
 }

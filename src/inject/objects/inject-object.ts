@@ -22,6 +22,8 @@ export type ObjectOutcome =
 /** The pod of an object, and the object with another pod. */
 export interface ObjectPod {
   readonly pod: JsonObject;
+  /** The metadata of the pod as the object has it, of any type. */
+  readonly metadata: unknown;
   readonly withPod: (pod: JsonObject) => JsonObject;
 }
 
@@ -35,6 +37,7 @@ export function podOf(object: JsonObject, commandLine: boolean, further?: PodTem
   const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
   return {
     pod: { metadata: objectAt(object, metadataPath), spec: objectAt(object, paths.spec) },
+    metadata: objectAt(object, metadataPath.slice(0, -1))['metadata'],
     withPod: ({ metadata, spec }) => withObjectAt(withObjectAt(object, metadataPath, metadata), paths.spec, spec),
   };
 }

@@ -15,7 +15,7 @@ export interface FilePart extends Pick<FileDocument, 'start' | 'text' | 'line'> 
   readonly read: () => unknown;
 }
 
-/** The reason why an item cannot be read alone. It never leaves this file. */
+/** An item cannot be read alone, or is a List. It never leaves this file. */
 class NotAlone extends Error {}
 
 /** Errors of an item that its List may not have: an anchor, or a quote, is in another item. */
@@ -55,7 +55,7 @@ function itemsOf(document: FileDocument): Iterable<FilePart> | undefined {
 function isList({ isJson, key, rest }: ListText): boolean {
   try {
     const value: unknown = isJson ? JSON.parse(rest) : readYaml(rest, 1);
-    if (!isJsonObject(value) || listItems({ ...value, items: [] }) === undefined) return false;
+    if (!isJsonObject(value) || typeof value.kind !== 'string') return false;
     const root = positionsOfText(rest);
     const sources = root.entries.filter((entry) => entry.key === 'items' || entry.key.startsWith(MERGE_KEY));
     const isEmpty = isJson || value.items === null;
@@ -74,7 +74,11 @@ function* itemParts(document: FileDocument, list: ListText): Generator<FilePart>
     before = from;
     const text = document.text.slice(from, to);
     const at = line;
-    const read = list.isJson ? (): unknown => JSON.parse(text) : (): unknown => readItem(text, at);
+    const read = (): unknown => {
+      const item: unknown = list.isJson ? JSON.parse(text) : readItem(text, at);
+      if (isJsonObject(item) && listItems(item) !== undefined) throw new NotAlone();
+      return item;
+    };
     yield { start: document.start + from, text, line, isItem: !list.isJson, read };
   }
 }

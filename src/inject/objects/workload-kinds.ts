@@ -34,10 +34,10 @@ export function podTemplatePaths(object: JsonObject, further?: PodTemplates): Po
   return path === undefined ? kinds.get(name) : { metadata: [...path, 'metadata'], spec: [...path, 'spec'] };
 }
 
-/** Returns the items of a List, or of a list of one kind; `undefined` for other objects. */
+/** Returns the items of what kubectl reads as a List; `undefined` for other objects. */
 export function listItems({ kind, items }: JsonObject): readonly unknown[] | undefined {
-  if (kind === 'List' && !Array.isArray(items)) return [];
-  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? (items as unknown[]) : undefined;
+  if (items === null || (kind === 'List' && items === undefined)) return [];
+  return Array.isArray(items) ? (items as unknown[]) : undefined;
 }
 
 /** Reports whether an object has containers at any place. */

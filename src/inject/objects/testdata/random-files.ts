@@ -56,9 +56,9 @@ class Writer {
     return this.#chance(0.1) ? `${this.#flow(this.#object(), 0)}\n` : this.#map(this.#object(), 0).replace(/^\n/, '');
   }
 
-  #object(): { [name: string]: Value } {
-    if (this.#chance(0.15))
-      return { apiVersion: 'v1', kind: 'List', items: Array.from({ length: this.#below(4) }, () => this.#object()) };
+  #object(isItem = false): { [name: string]: Value } {
+    if (!isItem && this.#chance(0.15))
+      return { apiVersion: 'v1', kind: 'List', items: Array.from({ length: this.#below(4) }, () => this.#object(true)) };
     const metadata = { name: this.#name(), ...(this.#chance(0.3) && { annotations: this.#strings() }) };
     if (this.#chance(0.3)) return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: this.#strings() };
     if (this.#chance(0.2)) return { apiVersion: 'v1', kind: 'Pod', metadata, spec: this.#podSpec() };
