@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { FileError, linesIn, positionAt } from './file-error.ts';
 import { blockList, boundsOf, type ListText, scanJson } from './list-text.ts';
 import { unlikeGo } from './unlike-go.ts';

@@ -13,17 +13,17 @@ export interface EditedText {
   /** Where values were written. */
   readonly written: readonly number[];
   /** The scalars that were replaced, if the reverse edit would write one of them in another way. */
-  readonly lost: Texts;
+  readonly lost: WrittenValues;
 }
 
 /** Values of scalars with the texts that an author wrote for them, in their order. */
-export type Texts = readonly (readonly [value: unknown, text: string])[];
+export type WrittenValues = readonly (readonly [value: unknown, text: string])[];
 
 /**
  * Changes a document from one value to another by edits of its text, so that everything else keeps
  * its bytes. @param text a document that Go has read as `before`. @throws FileError
  */
-export function editedText(text: string, before: unknown, after: unknown, texts: Texts = []): EditedText {
+export function editedText(text: string, before: unknown, after: unknown, texts: WrittenValues = []): EditedText {
   return new TextEditor(text, texts).edited(before, after);
 }
 
@@ -39,12 +39,12 @@ class TextEditor {
   readonly #edits: Edit[] = [];
   readonly #changed = new Set<SpanNode>();
   readonly #writtenOut: number[] = [];
-  readonly #texts: Texts[number][];
-  readonly #replaced: Texts[number][] = [];
+  readonly #texts: WrittenValues[number][];
+  readonly #replaced: WrittenValues[number][] = [];
   #isLost = false;
   #integers: ReadonlyMap<number, string> | undefined;
 
-  constructor(text: string, texts: Texts) {
+  constructor(text: string, texts: WrittenValues) {
     this.#text = text;
     this.#texts = [...texts];
     this.#root = positionsOfText(text);
