@@ -72,6 +72,6 @@ export interface Rehearsal {
   };
   /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];
-  /** The injected pods, if the caller chose the pods. */
-  readonly injected?: readonly InjectedPod[];
+  /** The injected pods; a trial returns them only on request, because of their size. */
+  readonly injected?: readonly InjectedPod[] | undefined;
 }

@@ -118,6 +118,37 @@ export interface Injector {
   readonly guard?: AuthorGuard;
 }
 
+/** The parts of a configuration that need no compiled templates. */
+export type ConfigurationOutline = Pick<
+  Injector,
+  'settings' | 'rules' | 'templateNames' | 'defaultTemplates' | 'aliases' | 'warnings' | 'rehearsal'
+>;
+
+/** Returns the parts of a configuration that need no compiled templates. */
+export function outlineOf(read: Pick<ReadConfiguration, 'settings' | 'config' | 'rehearsal'>): ConfigurationOutline {
+  const { settings, config, rehearsal } = read;
+  const { policy } = config;
+  // Istio accepts any text as policy, and injects nothing under an unknown policy.
+  const unknown = `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
+  const warnings = policy === 'enabled' || policy === 'disabled' ? [] : [unknown];
+  return {
+    settings,
+    rules: {
+      policy,
+      neverInject: compileSelectors('neverInjectSelector', config.neverInjectSelector, warnings),
+      alwaysInject: compileSelectors('alwaysInjectSelector', config.alwaysInjectSelector, warnings),
+      ignoredNamespaces: new Set(systemNamespaces),
+      injectKey: settings.keys.inject,
+      skipsWindows: settings.windowsPods === 'Skip',
+    },
+    templateNames: [...config.templates.keys()].sort(),
+    defaultTemplates: config.defaultTemplates,
+    aliases: config.aliases,
+    warnings,
+    ...(rehearsal && { rehearsal }),
+  };
+}
+
 /**
  * Reads and compiles a configuration.
  * @throws ConfigurationError that names the key, and the line and column if they are known
@@ -142,36 +173,21 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     overrides.preset === 'Istio'
       ? undefined
       : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
-  const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
-  const { policy } = effective;
-  // Istio accepts any text as policy, and injects nothing under an unknown policy.
-  const unknown = `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
-  const warnings = policy === 'enabled' || policy === 'disabled' ? [] : [unknown];
+  const isKubeInject = semantics === 'KubeInject';
+  const effective = isKubeInject ? onlyTemplates(config) : config;
+  const served = isKubeInject ? { ...settings, revision: '' } : settings;
   return {
+    ...outlineOf({ settings: served, config: effective, ...(rehearsal && { rehearsal }) }),
     files,
     semantics,
-    settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
     family,
-    rules: {
-      policy,
-      neverInject: compileSelectors('neverInjectSelector', effective.neverInjectSelector, warnings),
-      alwaysInject: compileSelectors('alwaysInjectSelector', effective.alwaysInjectSelector, warnings),
-      ignoredNamespaces: new Set(systemNamespaces),
-      injectKey: settings.keys.inject,
-      skipsWindows: settings.windowsPods === 'Skip',
-    },
-    templateNames: [...config.templates.keys()].sort(),
     templates,
-    defaultTemplates: effective.defaultTemplates,
-    aliases: effective.aliases,
     injectedAnnotations: effective.injectedAnnotations,
     values,
     meshConfig: mesh,
     proxyConfigLayers: proxyConfigLayers(mesh),
     readsProxyConfig: family.proxy || [...config.templates.values()].some((text) => /Proxy(?:Config|Image)/.test(text)),
     environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
-    warnings,
-    ...(rehearsal && { rehearsal }),
     ...(guard && { guard }),
   };
 }

@@ -2,7 +2,7 @@ import type { ConfigurationFiles } from '../api/injector-config/configuration-fi
 import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { Rehearsal } from '../inject/injection-result.ts';
 import type { ReplicaLeases } from './replicas/replica-leases.ts';
-import type { Injector } from '../inject/injector.ts';
+import type { ConfigurationOutline, Injector } from '../inject/injector.ts';
 import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
@@ -13,6 +13,12 @@ import type { UsageFigures } from './usage/usage-figures.ts';
  * @throws ConfigurationError with the key and, if known, the line and column
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
+
+/**
+ * Tries a configuration without loading it, since a controller injects no pods. The result has the
+ * injected typical pods, unless they are too large. @throws ConfigurationError as above
+ */
+export type TryConfiguration = (files: ConfigurationFiles) => Promise<ConfigurationOutline>;
 
 /** Injects pods with a configuration. Rejects if the trial fails. */
 export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<Rehearsal>;

@@ -4,7 +4,7 @@ import type { FollowingParts } from '../../kube/reflector.ts';
 import { requireServerVersion } from '../../kube/server-version.ts';
 import { InjectorOperator } from '../../operator/controller/injector-operator.ts';
 import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
-import type { LoadConfiguration, OperatorMetrics, RehearsePods } from '../../operator/ports.ts';
+import type { OperatorMetrics, RehearsePods, TryConfiguration } from '../../operator/ports.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
 /** The objects that the parts of an operator process share. */
@@ -21,7 +21,7 @@ export function createControllingPart(
   options: OperatorOptions,
   context: PartContext,
   kubeConfig: KubeConfig,
-  trials: { readonly load: LoadConfiguration; readonly rehearse: RehearsePods },
+  trials: { readonly tryOne: TryConfiguration; readonly rehearse: RehearsePods },
 ) {
   const { client, namespace, identity, metrics, logger } = context;
   const { operatorClass, podSelector, advertise, webhookPort: targetPort, testLeaseTimeScale: timeScale = 1 } = options;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { Injector } from '../../inject/injector.ts';
+import { type ConfigurationOutline, outlineOf } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
-import type { LoadConfiguration, RehearsePods } from '../../operator/ports.ts';
+import type { LoadConfiguration, RehearsePods, TryConfiguration } from '../../operator/ports.ts';
 import { createHealthServer } from '../../server/health/health-server.ts';
 import { ConfigurationLoader } from '../../server/loading/configuration-loader.ts';
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
@@ -42,17 +42,24 @@ export async function startOperator(
   const clock = testClockOffsetFile === undefined ? systemClock : offsetClock(systemClock, testClockOffsetFile, logger);
   const context = { client, namespace, identity, clock, random: Math.random, logger, metrics };
   const monotonic = (): number => performance.now();
-  const trials = new ConfigurationTrials({ log: logger, clock: monotonic, observer: trialMetrics(registry) });
+  // Replicas load what the leader has tried.
+  const tried = { isBrief: role === 'webhook', observer: trialMetrics(registry) };
+  const trials = new ConfigurationTrials({ log: logger, clock: monotonic, ...tried });
   const loader = new ConfigurationLoader({ clock: monotonic, trials, collect: youngCollector() });
   const load: LoadConfiguration = async (files) => {
     const injector = await loader.load(files);
     if (!options.openshift) refuseOpenShift(injector);
     return injector;
   };
+  const tryOne: TryConfiguration = async (files) => {
+    const outline = outlineOf(await trials.try(files));
+    if (!options.openshift) refuseOpenShift(outline);
+    return outline;
+  };
   const rehearse: RehearsePods = async (files, pods) => (await trials.try(files, pods)).rehearsal ?? { warnings: [] };
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry, load);
   const controlling =
-    role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, { load, rehearse });
+    role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, { tryOne, rehearse });
   const health = createHealthServer({
     bindAddress: options.bindAddress,
     port: options.healthPort,
@@ -85,7 +92,7 @@ export async function startOperator(
 }
 
 /** Refuses a configuration that needs the ranges of namespaces. @throws ConfigurationError */
-export function refuseOpenShift({ settings }: Injector): void {
+export function refuseOpenShift({ settings }: ConfigurationOutline): void {
   if (settings.platform !== 'OpenShift') return;
   const field = 'spec.injection.platform';
   const what =

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import { inject } from '../inject.ts';
 import type { FailureReason, Rehearsal } from '../injection-result.ts';
-import type { Injector } from '../injector.ts';
+import type { ConfigurationOutline, Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
@@ -55,8 +55,7 @@ const longestMessage = 1000;
  * injected, or none is usable afterwards, because the same is then true for almost every pod. Warns
  * of other problems.
  * @param now returns milliseconds since any fixed time
- * @param sample pods to use instead, such as pods of the cluster; failures are then warnings, and
- * the result contains the injected pods
+ * @param sample pods to use instead, such as pods of the cluster; failures are then warnings
  */
 export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();
@@ -91,7 +90,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     const { reason, message } = worst;
     // A dropped or missing field is often the cause of an unusable pod.
     const hints = failed.length === 0 ? outputWarnings(injector, texts) : [];
-    return { failure: { reason, message }, warnings: hints, ...named };
+    return { failure: { reason, message }, warnings: hints, ...named, injected };
   }
   const warnings: string[] = [];
   const [first] = failed;
@@ -102,11 +101,11 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
   }
   if (!isEvery && sample === undefined) warnings.push(...outputWarnings(injector, texts));
-  return { warnings, ...named, ...(sample && { injected }) };
+  return { warnings, ...named, injected };
 }
 
 /** @throws ConfigurationError if the templates failed for every pod that was tried */
-export function refuseUnusable({ rehearsal, defaultTemplates }: Injector): void {
+export function refuseUnusable({ rehearsal, defaultTemplates }: ConfigurationOutline): void {
   if (rehearsal?.failure === undefined) return;
   const names = defaultTemplates.join(', ');
   const message = `config.templates: ${names} ${defaultTemplates.length === 1 ? 'fails' : 'fail'} for every pod`;

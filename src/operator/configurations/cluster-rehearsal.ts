@@ -1,6 +1,6 @@
 import { admissionPod } from '../../inject/kubernetes/admission-pod.ts';
-import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { Rehearsal } from '../../inject/injection-result.ts';
 import { type DryRunPlace, invalidPods, isTemporary, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { type TypicalPod, typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -57,11 +57,21 @@ export class ClusterRehearsal {
     this.#options = options;
   }
 
-  /** Returns what the API server says about the typical pods that a configuration injects. */
-  async judge(config: InjectorConfig, files: ConfigurationFiles, signal: AbortSignal): Promise<PodsVerdict> {
+  /**
+   * Returns what the API server says about the typical pods that a configuration injects.
+   * @param known the configuration, and its injected typical pods if they are known
+   */
+  async judge(
+    config: InjectorConfig,
+    known: Pick<CompiledConfiguration, 'files'> & Pick<Rehearsal, 'injected'>,
+    signal: AbortSignal,
+  ): Promise<PodsVerdict> {
     const { rehearse, client } = this.#options;
+    const { files } = known;
     try {
-      const { injected = [] } = await rehearse(files, typicalPods(config.spec.webhook.keys.inject));
+      const { injected = [] } = known.injected
+        ? known
+        : await rehearse(files, typicalPods(config.spec.webhook.keys.inject));
       return await dryRunPods(client, this.#placeOf(config), injected, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -121,7 +131,7 @@ export class ClusterRehearsal {
       const { warnings, unusable, injected = [] } = await rehearse(compiled.files, read.flat());
       // Another process has published the configuration, or the API server did not answer then.
       const isKnown = compiled.verdict !== undefined && !isTemporary(compiled.verdict.unjudged?.reason);
-      const typical = isKnown ? compiled.verdict : await this.judge(config, compiled.files, signal);
+      const typical = isKnown ? compiled.verdict : await this.judge(config, compiled, signal);
       const chosen = injected.slice(0, maximumDryRuns);
       const verdict = await dryRunPods(client, this.#placeOf(config), chosen, signal);
       const ofTypical = invalidPods(typical, compiled.unusable);

@@ -13,7 +13,7 @@ import {
   RefusedConfigurationError,
 } from './compile-configuration.ts';
 import { PassMemory } from '../controller/pass-context.ts';
-import type { LoadConfiguration } from '../ports.ts';
+import type { TryConfiguration } from '../ports.ts';
 import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
 
 const { signal } = new AbortController();
@@ -26,7 +26,7 @@ function config(generation: number, injection: Record<string, unknown>): Injecto
 
 function compilerReading(
   values: Record<string, string>,
-  load: LoadConfiguration = loadAtOnce,
+  tryOne: TryConfiguration = loadAtOnce,
   memory = new PassMemory<CompilerMemory>(),
   verdict: PodsVerdict = { invalid: [], isRefused: false },
 ): ConfigurationCompiler {
@@ -36,7 +36,7 @@ function compilerReading(
   const nothing = (): void => undefined;
   const referred = new FollowedObjects({ client, follow: nothing, onChange: nothing });
   const judge = () => Promise.resolve(verdict);
-  return new ConfigurationCompiler(referred, load, memory, judge);
+  return new ConfigurationCompiler(referred, tryOne, memory, judge);
 }
 
 describe('ConfigurationCompiler', () => {
@@ -163,7 +163,7 @@ describe('ConfigurationCompiler', () => {
 
   it('refuses templates that fail for every typical pod, names their field, and returns warnings', async () => {
     const rehearsed =
-      (rehearsal: Rehearsal): LoadConfiguration =>
+      (rehearsal: Rehearsal): TryConfiguration =>
       async (files) => ({ ...(await loadAtOnce(files)), rehearsal });
     const compile = (rehearsal: Rehearsal): Promise<CompiledConfiguration> =>
       compilerReading({}, rehearsed(rehearsal)).compile(config(1, { templates: { sidecar: template('a') } }), signal);
@@ -188,12 +188,12 @@ describe('ConfigurationCompiler', () => {
     const unjudged = { reason: 'DryRunForbidden', message: 'not asked' } as const;
     const compile = (isByServer: boolean, verdict: Partial<PodsVerdict> = {}): Promise<CompiledConfiguration> => {
       const unusable = { message, share: '11 of 11 typical pods', isEvery: true, isByServer };
-      const load: LoadConfiguration = async (files) => ({
+      const tryOne: TryConfiguration = async (files) => ({
         ...(await loadAtOnce(files)),
         rehearsal: { failure, unusable, warnings: [] },
       });
       const known = { invalid: [], isRefused: false, ...verdict };
-      const compiler = compilerReading({}, load, new PassMemory<CompilerMemory>(), known);
+      const compiler = compilerReading({}, tryOne, new PassMemory<CompilerMemory>(), known);
       return compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal);
     };
     assert.deepEqual((await compile(true)).doubts, []);
@@ -204,12 +204,12 @@ describe('ConfigurationCompiler', () => {
 
   it('retries a configuration that was too costly only after a change, even in a new process', async () => {
     let tried = 0;
-    const load: LoadConfiguration = () => {
+    const tryOne: TryConfiguration = () => {
       tried++;
       return Promise.reject(new TooCostlyError('too large'));
     };
     const refusalOf = async (each: InjectorConfig): Promise<RefusedConfigurationError> => {
-      const error: unknown = await compilerReading({}, load)
+      const error: unknown = await compilerReading({}, tryOne)
         .compile(each, signal)
         .catch((thrown: unknown) => thrown);
       assert.ok(error instanceof RefusedConfigurationError);

@@ -5,7 +5,7 @@ import type { NativeSidecars } from '../../api/injector-config/injection-setting
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Rehearsal } from '../../inject/injection-result.ts';
-import type { Injector } from '../../inject/injector.ts';
+import type { ConfigurationOutline } from '../../inject/injector.ts';
 import { runsNativeSidecars } from '../../inject/pod/native-sidecars.ts';
 import { isWhole, type PodsVerdict } from '../../inject/rehearsal/dry-run.ts';
 import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
@@ -19,7 +19,7 @@ import {
   type ConfigurationReferences,
 } from '../../manifests/configuration-files.ts';
 import type { PassMemory } from '../controller/pass-context.ts';
-import type { LoadConfiguration } from '../ports.ts';
+import type { TryConfiguration } from '../ports.ts';
 import { configMaps } from '../cluster-view.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { contradictions } from '../../manifests/istiod-settings.ts';
@@ -64,31 +64,31 @@ export interface CompilerMemory {
 /** Returns what the API server says about typical pods that a configuration injects. */
 type JudgeTypicalPods = (
   config: InjectorConfig,
-  files: ConfigurationFiles,
+  configuration: Pick<CompiledConfiguration, 'files'> & Pick<Rehearsal, 'injected'>,
   signal: AbortSignal,
 ) => Promise<PodsVerdict>;
 
 /** Compiles the configurations of InjectorConfigs. Keeps each result until the input changes. */
 export class ConfigurationCompiler {
   readonly #followed: FollowedObjects;
-  readonly #load: LoadConfiguration;
+  readonly #try: TryConfiguration;
   readonly #memory: PassMemory<CompilerMemory>;
   readonly #judge: JudgeTypicalPods;
 
   constructor(
     followed: FollowedObjects,
-    load: LoadConfiguration,
+    tryOne: TryConfiguration,
     memory: PassMemory<CompilerMemory>,
     judge: JudgeTypicalPods,
   ) {
     this.#followed = followed;
-    this.#load = load;
+    this.#try = tryOne;
     this.#memory = memory;
     this.#judge = judge;
   }
 
   /**
-   * Reads the referenced ConfigMaps and compiles the configuration as a replica does. The operator
+   * Reads the referenced ConfigMaps and tries the configuration as a replica does. The operator
    * never publishes a configuration that fails here.
    * @param facts what mode Auto of native sidecars depends on
    * @throws ConfigurationError with the field, or with key, line and column of a template
@@ -141,17 +141,18 @@ export class ConfigurationCompiler {
       const files = configurationFiles(config, texts, mode);
       refuseOversize(files);
       const hash = configurationHash(files);
-      const injector = await this.#loadUnlessRefused(config, files, hash);
-      refuseUseless(injector);
+      const tried = await this.#tryUnlessRefused(config, files, hash);
+      refuseUseless(tried);
       // What is published stays, whatever a newer operator or API server says about it.
       const isPublished = config.status?.config?.hash === hash;
-      const { templateNames, warnings, rehearsal: { failure, unusable, warnings: suspicions = [] } = {} } = injector;
+      const { templateNames, warnings, rehearsal } = tried;
+      const { failure, unusable, injected, warnings: suspicions = [] } = rehearsal ?? {};
       const isInjected = failure === undefined || unusable !== undefined;
-      const verdict = isInjected && !isPublished ? await this.#judge(config, files, signal) : undefined;
+      const verdict = isInjected && !isPublished ? await this.#judge(config, { files, injected }, signal) : undefined;
       refuseInvalid(verdict, suspicions);
       // Our own rules may differ from those of this API server.
       const isAccepted = isWhole(verdict) && unusable?.isByServer === true;
-      if (!isPublished && !isAccepted) refuseUnusable(injector);
+      if (!isPublished && !isAccepted) refuseUnusable(tried);
       const failures = isInjected ? [] : [failure.message];
       const doubts = [...contradictions(config, files.values), ...warnings, ...failures, ...suspicions];
       const judged = { ...(verdict && { verdict }), ...(unusable && { unusable }) };
@@ -163,13 +164,17 @@ export class ConfigurationCompiler {
     }
   }
 
-  /** Loads a configuration, unless the status records that it is too costly. */
-  async #loadUnlessRefused(config: InjectorConfig, files: ConfigurationFiles, hash: string): Promise<Injector> {
+  /** Tries a configuration, unless the status records that it is too costly. */
+  async #tryUnlessRefused(
+    config: InjectorConfig,
+    files: ConfigurationFiles,
+    hash: string,
+  ): Promise<ConfigurationOutline> {
     const recorded = config.status?.conditions?.find(({ type }) => type === 'TemplatesValid');
     if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason)
       throw new RefusedConfigurationError(hash, recorded.message);
     try {
-      return await this.#load(files);
+      return await this.#try(files);
     } catch (error) {
       throw error instanceof TooCostlyError ? new RefusedConfigurationError(hash, error.message) : error;
     }
@@ -210,7 +215,7 @@ function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
  * Refuses a configuration whose default templates do not exist, since it would inject no pod.
  * Istio accepts such a configuration and logs an error for each pod. @throws ConfigurationError
  */
-function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): void {
+function refuseUseless({ defaultTemplates, aliases, templateNames }: ConfigurationOutline): void {
   const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
   if (unknown === undefined) return;
   const have = templateNames.length === 0 ? 'it is empty' : `it has ${templateNames.join(', ')}`;

@@ -3,13 +3,13 @@ import type { DecisionRules } from '../../inject/decide.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { PassMemory } from '../controller/pass-context.ts';
 import { verifiedFiles } from './last-good.ts';
-import type { LoadConfiguration } from '../ports.ts';
+import type { TryConfiguration } from '../ports.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 
 export type PublishedRules = ReturnType<typeof publishedRules>;
 
 export interface RulesMemory {
-  /** The last rules, so that each configuration is loaded once. */
+  /** The last rules, so that each configuration is tried once. */
   rules?: { readonly hash: string; readonly rules: DecisionRules };
 }
 
@@ -17,7 +17,7 @@ export interface RulesMemory {
 export function publishedRules(
   view: ClusterView,
   namespace: string,
-  load: LoadConfiguration,
+  tryOne: TryConfiguration,
   memory: PassMemory<RulesMemory>,
 ) {
   /** Returns the rules of one configuration; undefined when its ConfigMap is missing or damaged. */
@@ -27,7 +27,7 @@ export function publishedRules(
     const configMap = view.configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = configMap && verifiedFiles(configMap);
     if (verified === undefined) return undefined;
-    const { rules } = await load(verified.files);
+    const { rules } = await tryOne(verified.files);
     memory.of(name).rules = { hash, rules };
     return rules;
   };

@@ -14,7 +14,7 @@ import { HoldPolicies, type HoldPoliciesOptions } from '../holding/hold-policies
 import { invalidAfterInjection } from '../pods/invalid-pods.ts';
 import { followPods, PodEvents, type PodStores } from '../pods/pod-events.ts';
 import { RefusedPods } from '../pods/refused-pods.ts';
-import type { LoadConfiguration, RehearsePods } from '../ports.ts';
+import type { RehearsePods, TryConfiguration } from '../ports.ts';
 import { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import { createRestarts } from '../restarts/create-restarts.ts';
 import type { FollowCollection } from '../restarts/followed-workloads.ts';
@@ -52,7 +52,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'events'> {
   /** Reports whether this process holds the Lease; called before each write. */
   readonly holdsLease: () => boolean;
   readonly generateKeyPair: GenerateKeyPair;
-  readonly load: LoadConfiguration;
+  readonly tryOne: TryConfiguration;
   readonly rehearse: RehearsePods;
   readonly followObject: FollowedObjectsOptions['follow'];
   readonly followCollection: FollowCollection;
@@ -68,7 +68,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'events'> {
 export type Reconcilers = ReturnType<typeof createReconcilers>;
 
 export function createReconcilers(parts: ReconcilerParts) {
-  const { settings, view, targets, reports, logger, clock, wake, load, followCollection } = parts;
+  const { settings, view, targets, reports, logger, clock, wake, tryOne, followCollection } = parts;
   const { namespace } = settings.context;
   const client = whileLeading(parts.client, parts.holdsLease);
   const owned = new ObjectWriter({ ...parts, client });
@@ -86,7 +86,7 @@ export function createReconcilers(parts: ReconcilerParts) {
   const known = new KnownRevisions(memory, parts.onPublished);
   const shared = { ...parts, client, owned, events, memory, refusals, nonce, known, random: randomBytes };
 
-  const rules = publishedRules(view, namespace, load, memory);
+  const rules = publishedRules(view, namespace, tryOne, memory);
   const recent = new RecentWorkloads(clock);
   const usage = new ClusterUsage({
     ...shared,
@@ -129,7 +129,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     ...shared,
     providers,
     servingRole,
-    compiler: new ConfigurationCompiler(followed, load, memory, (...typical) => rehearsal.judge(...typical)),
+    compiler: new ConfigurationCompiler(followed, tryOne, memory, (...typical) => rehearsal.judge(...typical)),
     rehearsal,
     configurations,
     holds,

@@ -18,7 +18,7 @@ import {
   pods,
   revisionTags,
 } from '../cluster-view.ts';
-import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
+import type { OperatorMetrics, RehearsePods, ReplicaReports, TryConfiguration } from '../ports.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
@@ -30,7 +30,7 @@ export interface ControllerOptions extends FollowingParts {
   readonly settings: OperatorSettings;
   readonly reports: ReplicaReports;
   /** Compiles a configuration as a replica does. */
-  readonly load: LoadConfiguration;
+  readonly tryOne: TryConfiguration;
   readonly rehearse: RehearsePods;
   readonly metrics: OperatorMetrics;
   readonly generateKeyPair?: GenerateKeyPair;

@@ -14,7 +14,7 @@ import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { context } from '../../manifests/testdata/manifest-context.ts';
 import { ClusterView, injectorConfigs, nodes, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
-import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
+import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports, TryConfiguration } from '../ports.ts';
 import type { ReplicaReport } from '../replicas/replica-leases.ts';
 import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { OperatorSettings } from '../settings.ts';
@@ -42,6 +42,13 @@ export const nextKeyPair = pooledKeys();
 
 /** Loads a configuration in one step, as a process that serves no admission requests does. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
+
+/** Tries a configuration in this process; the result has the injected typical pods. */
+export const tryAtOnce: TryConfiguration = async (files) => {
+  const injector = await loadAtOnce(files);
+  const { injected } = rehearse(injector, () => 0);
+  return { ...injector, rehearsal: { warnings: [], injected } };
+};
 
 export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods);
 
@@ -172,7 +179,7 @@ export class OperatorFixture {
       metrics: this.metrics,
       clock: this.clock,
       generateKeyPair: nextKeyPair,
-      load: loadAtOnce,
+      tryOne: tryAtOnce,
       rehearse: rehearseAtOnce,
       followObject: (resource, store, { namespace, name }, signal) => {
         const fieldSelector = `metadata.name=${name}`;

@@ -13,7 +13,7 @@ import { Replica } from '../replicas/replica.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { UsageFigures } from '../usage/usage-figures.ts';
 import { MemoryCluster } from './memory-cluster.ts';
-import { context, loadAtOnce, nextKeyPair, rehearseAtOnce } from './operator-fixture.ts';
+import { context, loadAtOnce, nextKeyPair, rehearseAtOnce, tryAtOnce } from './operator-fixture.ts';
 
 /** Exposes protected members of the library's class. */
 class Subclass extends InjectorOperator {
@@ -57,7 +57,7 @@ export class OperatorProcess {
       kubeConfig: cluster.server.kubeConfig(),
       settings: { context, identity, ...settings },
       reports: this.#reports,
-      load: loadAtOnce,
+      tryOne: tryAtOnce,
       rehearse: rehearseAtOnce,
       metrics,
       generateKeyPair: nextKeyPair,

@@ -39,7 +39,9 @@ export class ConfigurationLoader {
    * was possible
    */
   async load(files: ConfigurationFiles): Promise<Injector> {
-    const read = await this.#options.trials.try(files);
+    const { rehearsal, ...tried } = await this.#options.trials.try(files);
+    // Otherwise the pods of the trial would stay in memory.
+    const read = rehearsal === undefined ? tried : { ...tried, rehearsal: { ...rehearsal, injected: undefined } };
     const { clock, slices, collect } = this.#options;
     const loaded = this.#last.then(() => inSlices(this.#steps(files, read), clock, slices, { afterSlice: collect }));
     this.#last = loaded.catch(() => undefined);

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { deserialize } from 'node:v8';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { typicalPods } from '../../inject/rehearsal/typical-pods.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationTrials } from './configuration-trials.ts';
 import type { TrialLimits } from './trial-process.ts';
+import { type ToTrial, tryConfiguration } from './try-configuration.ts';
 
 /** A process that follows a script in the configuration's values. */
 const scripted = `
@@ -130,6 +134,40 @@ const templates = (texts: Record<string, string>): ConfigurationFiles => ({
 
 /** 26 dicts, each of which contains the previous dict twice. */
 const doubling = `{{ $d := dict "a" 1 }}${'{{ $d = dict "a" $d "b" $d }}'.repeat(26)}{{ $x := deepCopy $d }}spec: {}`;
+
+describe('tryConfiguration', () => {
+  it('returns injected pods unless the trial is brief, and typical pods only if they fit', () => {
+    const files = templates({ one: 'spec: {containers: [{name: one, image: example.com/one}]}' });
+    const podsOf = (asked: Partial<ToTrial>): number | undefined => {
+      const answer = tryConfiguration({ files, isBrief: false, maxAnswerBytes: 1 << 20, ...asked });
+      assert.ok(answer.kind === 'fine', JSON.stringify(answer));
+      return (deserialize(answer.configuration) as ReadConfiguration).rehearsal?.injected?.length;
+    };
+    const pods = typicalPods('sidecar.istio.io/inject').slice(0, 2);
+    assert.deepEqual([podsOf({}), podsOf({ pods }), podsOf({ isBrief: true })], [11, 2, undefined]);
+    const maxAnswerBytes = 4000;
+    assert.equal(podsOf({ maxAnswerBytes }), undefined);
+    const refused = tryConfiguration({ files, pods, isBrief: false, maxAnswerBytes });
+    assert.ok(refused.kind === 'refused' && refused.isCostly);
+  });
+});
+
+describe('a brief trial', () => {
+  const limited = '{{ range until 20000 }}{{ range until 20000 }}{{ end }}{{ end }}';
+  const answerTo = (other: string) =>
+    tryConfiguration({ files: templates({ one: 'spec: {}', other }), isBrief: true, maxAnswerBytes: 1 << 20 });
+
+  it('refuses an additional template that exceeds the limits for every pod', () => {
+    const answer = answerTo(limited);
+    assert.ok(answer.kind === 'refused' && answer.isCostly);
+    assert.match(answer.message, /cannot inject any pod: .*exceeded the limit/s);
+  });
+
+  it('accepts an additional template that exceeds the limits for some pods', () => {
+    assert.equal(answerTo(`{{ if gt (len .Spec.Containers) 1 }}${limited}{{ end }}spec: {}`).kind, 'fine');
+    assert.equal(answerTo('{{ fail "not you" }}').kind, 'fine');
+  });
+});
 
 describe('the program of the trial process', function () {
   // Starting the process from sources is slow on busy machines.

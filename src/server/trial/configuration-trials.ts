@@ -18,6 +18,8 @@ export interface ConfigurationTrialsOptions {
   /** Called at the end of each trial with its duration. */
   readonly observer?: (outcome: TrialOutcome, seconds: number) => void;
   readonly limits?: Partial<TrialLimits>;
+  /** Whether a leader has tried the configurations before. Default: false. */
+  readonly isBrief?: boolean;
   readonly program?: WorkerProgram;
 }
 
@@ -32,14 +34,17 @@ const maxRefused = 64;
 export class ConfigurationTrials {
   readonly #observer: ConfigurationTrialsOptions['observer'];
   readonly #limits: TrialLimits;
+  readonly #isBrief: boolean;
   readonly #helper: Helper<ToTrial, TrialAnswer>;
   /** The unfinished trials and the refusals, by the configuration's digest. */
   readonly #known = new Map<string, Promise<ReadConfiguration>>();
 
-  constructor({ log, clock, observer, limits: changes, program = workerProgram }: ConfigurationTrialsOptions) {
-    const limits = { ...defaultTrialLimits, ...changes };
+  constructor(options: ConfigurationTrialsOptions) {
+    const { log, clock, observer, isBrief = false, program = workerProgram } = options;
+    const limits = { ...defaultTrialLimits, ...options.limits };
     this.#observer = observer;
     this.#limits = limits;
+    this.#isBrief = isBrief;
     this.#helper = new Helper({
       clock,
       bounds: limits,
@@ -53,7 +58,8 @@ export class ConfigurationTrials {
 
   /**
    * Returns the parsed configuration once it has passed a trial.
-   * @param pods pods of the cluster to render instead of typical pods; such trials run last
+   * @param pods pods of the cluster to render and return instead of typical pods; such trials run
+   * last
    * @throws ConfigurationError; TooCostlyError beyond a limit; another Error if no trial was
    * possible
    */
@@ -63,7 +69,7 @@ export class ConfigurationTrials {
       .digest('base64');
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const task = { files, pods, maxAnswerBytes: this.#limits.maxAnswerBytes };
+    const task = { files, pods, isBrief: this.#isBrief, maxAnswerBytes: this.#limits.maxAnswerBytes };
     const trial = new Promise<ReadConfiguration>((resolve, reject) => {
       this.#submit(task, pods !== undefined, resolve, reject);
     });

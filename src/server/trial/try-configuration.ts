@@ -3,9 +3,10 @@ import type { ConfigurationFiles } from '../../api/injector-config/configuration
 import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import type { Rehearsal } from '../../inject/injection-result.ts';
+import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
-import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import { typicalPod, type TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { workerLimits } from '../worker/limits.ts';
 
 /** A message to the trial process, sent one at a time. */
@@ -13,6 +14,8 @@ export interface ToTrial {
   readonly files: ConfigurationFiles;
   /** Pods of the cluster to render instead of typical pods. */
   readonly pods?: readonly TypicalPod[] | undefined;
+  /** Whether the leader has tried the configuration before. The answer then has no typical pods. */
+  readonly isBrief: boolean;
   readonly maxAnswerBytes: number;
 }
 
@@ -29,12 +32,18 @@ export type TrialAnswer =
  * Parses, compiles and renders a configuration in the trial process. Returns any error as a
  * refusal, because the error would also occur on the main thread. Never throws.
  */
-export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): TrialAnswer {
+export function tryConfiguration({ files, pods, isBrief, maxAnswerBytes }: ToTrial): TrialAnswer {
   try {
     const read = readConfigurationAtOnce(files);
     const injector = loadInjector(files, { read, limits: workerLimits });
-    const rehearsal = pods === undefined ? rehearseAll(injector) : rehearse(injector, () => performance.now(), pods);
-    const configuration = serialize({ ...read, rehearsal });
+    const rehearsal =
+      pods === undefined ? rehearseAll(injector, isBrief) : rehearse(injector, () => performance.now(), pods);
+    const { injected, ...findings } = rehearsal;
+    const isWhole = pods !== undefined || !isBrief;
+    let configuration = serialize({ ...read, rehearsal: isWhole ? { ...findings, injected } : findings });
+    // Typical pods that are too large are omitted.
+    if (pods === undefined && configuration.byteLength > maxAnswerBytes)
+      configuration = serialize({ ...read, rehearsal: findings });
     if (configuration.byteLength > maxAnswerBytes)
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB after parsing`));
     return { kind: 'fine', configuration };
@@ -50,15 +59,29 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): Tria
  * template that fails for typical pods is not refused, because it may work for other pods. A
  * template that exceeds the limits for every typical pod is refused: it would use up the
  * whole time of each review, and the pod would still be refused.
+ * @param isBrief whether to end the trial of an additional template at the first pod within limits
  */
-function rehearseAll(injector: Injector): Rehearsal {
+function rehearseAll(injector: Injector, isBrief: boolean): Rehearsal {
   const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
-  const rehearsals = [injector.defaultTemplates, ...others.map((name) => [name])].map((defaultTemplates) =>
-    rehearse({ ...injector, defaultTemplates }, () => performance.now()),
-  );
-  const excess = rehearsals.find(({ failure }) => failure?.reason === 'TemplateLimit')?.failure;
+  const tried = rehearse(injector, now);
+  const failures = [
+    tried.failure,
+    ...others.map((name) => failureOf({ ...injector, defaultTemplates: [name] }, isBrief)),
+  ];
+  const excess = failures.find((failure) => failure?.reason === 'TemplateLimit');
   if (excess !== undefined) throw new TooCostlyError(tooCostly(`cannot inject any pod: ${excess.message}`));
-  return rehearsals[0] ?? { warnings: [] };
+  return tried;
+}
+
+const now = (): number => performance.now();
+
+/** Returns why no typical pod can be injected. A brief trial ends at a first pod within limits. */
+function failureOf(injector: Injector, isBrief: boolean): Rehearsal['failure'] {
+  const { pod } = typicalPod(injector.settings.keys.inject, 0);
+  const first = isBrief ? inject(injector, { pod, namespace: 'default', path: '/inject' }) : undefined;
+  const isWithinLimits =
+    first?.outcome === 'injected' || (first?.outcome === 'failed' && first.reason !== 'TemplateLimit');
+  return isWithinLimits ? undefined : rehearse(injector, now).failure;
 }
 
 function asRefusal(error: unknown): ConfigurationError {
