@@ -8,9 +8,9 @@ import { checkRights } from '../precautions.ts';
 import { plural } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { adoptionOf } from './adoption.ts';
-import { giveBack, istioConfigurations, moveRights, replace } from './moves.ts';
+import { giveBack, istioConfigurations, moveRights, replace, valueWithoutWebhook } from './moves.ts';
 import { readInjectors } from './prove.ts';
-import { newPodsIn, untilAnsweredBy } from './sample-pods.ts';
+import { enough, newPodsIn, untilAnsweredBy } from './sample-pods.ts';
 import { setStandby } from './standby.ts';
 
 interface BackOptions extends ClusterOptions {
@@ -21,7 +21,7 @@ interface BackOptions extends ClusterOptions {
 export function backCommand(terminal: Terminal): Command {
   return clusterCommand('back', "give namespaces back to Istio's injector, with the labels and selectors of before")
     .argument('[namespace...]', 'the namespaces (default: all, also after `adopt finish`)')
-    .option('--timeout <seconds>', 'how long to wait for the answers of a namespace', parseSeconds, 60)
+    .option('--timeout <seconds>', 'how long to wait for the answers of all namespaces together', parseSeconds, 60)
     .action((names: string[], options: BackOptions) =>
       withCluster(options, (client) => back(client, names, options, terminal)),
     );
@@ -45,6 +45,15 @@ async function back(
   const byLabel = all.filter(({ metadata }) => metadata.annotations?.[adoptionAnnotation] !== undefined);
   const moved = [...new Set([...bySelectors, ...byLabel.map(({ metadata }) => metadata.name ?? '')])].sort();
   const names = wanted.length > 0 ? wanted : moved;
+  if (istio.length === 0) {
+    await setStandby(client, true);
+    terminal.error([
+      "this injector stands by, but Istio's webhook does not exist, so nothing was given back",
+      `apply Istio's chart without ${valueWithoutWebhook}, and run \`injector adopt back\` again`,
+    ]);
+    terminal.setExitCode(exitCodes.negative);
+    return;
+  }
   if (isFinished) {
     // Ours must leave out what Istio's injector injects before that injects again.
     await setStandby(client, true);
@@ -57,9 +66,11 @@ async function back(
   for (const name of given) await giveBack(client, name);
   // The labels of namespaces decide which injector is due. Ours may not exist any more.
   const { facts } = await readInjectors(client, [], undefined, []);
+  const since = performance.now();
   for (const name of given) {
-    const samples = (await newPodsIn(client, facts, name)).filter(({ isInjected }) => isInjected);
-    const problem = await untilAnsweredBy('Istio', samples, facts, options.timeout, true);
+    // One write gives back all pods of a namespace, so a few of them show who answers.
+    const samples = (await newPodsIn(client, facts, name, enough)).filter(({ isInjected }) => isInjected);
+    const problem = await untilAnsweredBy('Istio', samples, facts, options.timeout, true, since);
     if (problem !== undefined) terminal.setExitCode(exitCodes.negative);
     const answers = `Istio's injector answers for new pods of ${plural(samples.length, 'workload')}`;
     terminal.out(`namespace ${name}: given back${problem === undefined ? `; ${answers}` : `, but ${problem}`}`);

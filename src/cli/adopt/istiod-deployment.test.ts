@@ -25,8 +25,10 @@ describe('environmentOf', () => {
       assert.deepEqual([found.version, settings.nativeSidecars, found.problems], [version, mode, []]);
     });
 
-  it('takes the version from a label if the image has none', () => {
-    assert.equal(environmentOf(istiod({ image: 'pilot' }, { 'app.kubernetes.io/version': '1.25.1' })).version, '1.25');
+  it('takes the version from a label if the image has none and the chart is of a release', () => {
+    const versionBy = (label: string) =>
+      environmentOf(istiod({ image: 'pilot' }, { 'app.kubernetes.io/version': label })).version;
+    assert.deepEqual([versionBy('1.25.1'), versionBy('1.0.0')], ['1.25', undefined]);
   });
 
   it('takes the last value of a variable, and ignores others', () => {

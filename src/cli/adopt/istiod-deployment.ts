@@ -64,7 +64,8 @@ export function environmentOf(deployment: KubernetesObject): IstiodEnvironment {
     problems.push(
       `${label} merges ConfigMap ${shared} into the mesh configuration (SHARED_MESH_CONFIG); move its settings to ConfigMap istio, and remove the variable`,
     );
-  const version = versionOf(container?.image ?? '') ?? versionOf(`:${labels['app.kubernetes.io/version'] ?? ''}`);
+  const ofChart = labels['app.kubernetes.io/version'] ?? '';
+  const version = versionOf(container?.image ?? '') ?? versionOf(ofChart === unreleased ? '' : `:${ofChart}`);
   const native = given.get('ENABLE_NATIVE_SIDECARS');
   return {
     settings: {
@@ -77,6 +78,9 @@ export function environmentOf(deployment: KubernetesObject): IstiodEnvironment {
     problems,
   };
 }
+
+/** The version of Istio's chart in its sources, which is in no release. */
+const unreleased = '1.0.0';
 
 /** Returns the first two numbers of a tag such as `registry/pilot:1.26.3-distroless`. */
 function versionOf(image: string): string | undefined {

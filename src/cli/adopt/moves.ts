@@ -104,16 +104,21 @@ export const valueWithoutWebhook = 'global.operatorManageWebhooks=true';
 /** The maximum number of attempts, if istiod or another client changes the object too. */
 const attempts = 5;
 
-/** Gives a namespace back to Istio's injector: labels and selectors as they were. */
-export async function giveBack(client: ApiClient, name: string): Promise<void> {
+/** Repeats an act that reads and writes, while another client writes in between. */
+export async function despiteConflicts(act: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await restore(client, name);
+      await act();
       return;
     } catch (error) {
       if (!isConflict(error) || attempt === attempts) throw error;
     }
   }
+}
+
+/** Gives a namespace back to Istio's injector: labels and selectors as they were. */
+export function giveBack(client: ApiClient, name: string): Promise<void> {
+  return despiteConflicts(() => restore(client, name));
 }
 
 async function restore(client: ApiClient, name: string): Promise<void> {

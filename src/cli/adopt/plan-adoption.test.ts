@@ -172,7 +172,7 @@ describe('planAdoption', () => {
       [
         'an istiod elsewhere',
         istioRevision({ webhook: clientConfig({ url: 'https://istiod.example/inject' }) }),
-        /calls https:\/\/istiod\.example\/inject: its istiod runs elsewhere/,
+        /calls https:\/\/istiod\.example\/inject, and --istiod names no file .*-o yaml > istiod\.yaml/,
       ],
       ['another path', istioRevision({ path: '/other' }), /has path \/other/],
       [

@@ -35,6 +35,8 @@ export interface IstioFacts {
   /** The ConfigMaps and Deployments in the namespace. */
   readonly configMaps: readonly KubernetesObject[];
   readonly deployments: readonly KubernetesObject[];
+  /** The Deployments of an istiod that webhooks call by a URL; undefined if they are not given. */
+  readonly elsewhere?: readonly KubernetesObject[] | undefined;
 }
 
 /** A setting of Istio's injector, and where the plan puts it. */
@@ -158,7 +160,7 @@ function textsOf(revision: string, { namespace, configMaps }: IstioFacts, findin
   if (config === undefined || values === undefined) {
     const missing = config === undefined ? 'config' : 'values';
     findings.refusals.push(
-      `ConfigMap ${namespace}/${names.injector} has no key ${missing}, from which istiod of revision ${revision} injects; apply Istio's chart again, or name the namespace of istiod with -i`,
+      `ConfigMap ${namespace}/${names.injector} has no key ${missing}, from which istiod of revision ${revision} injects; apply Istio's chart again, or name the namespace of istiod with -i; if istiod runs elsewhere, copy the ConfigMap from there`,
     );
     return undefined;
   }
@@ -184,11 +186,9 @@ function webhookFields(incumbent: Incumbent, selection: IncumbentSelection | und
     return {};
   }
   const { clientConfig = {}, matchConditions = [] } = call;
-  const path = clientConfig.service?.path ?? '/inject';
-  if (clientConfig.url !== undefined)
-    findings.refusals.push(
-      `MutatingWebhookConfiguration ${name} calls ${clientConfig.url}: its istiod runs elsewhere, so the environment of this istiod is unknown; run this command in the cluster of istiod, and write the settings of the InjectorConfig yourself`,
-    );
+  const { url } = clientConfig;
+  const path = url === undefined ? (clientConfig.service?.path ?? '/inject') : new URL(url).pathname;
+  if (url !== undefined) findings.goes('url', url, 'nothing: our webhook calls our Service');
   if ((clientConfig.caBundle ?? '') === '')
     findings.refusals.push(
       `MutatingWebhookConfiguration ${name} has no caBundle, so no call succeeds; repair Istio before you move away from it`,
@@ -218,15 +218,19 @@ function webhookFields(incumbent: Incumbent, selection: IncumbentSelection | und
 
 /** Returns fields for settings in istiod's environment that the values do not have. */
 function istiodFields(
-  { revision }: Incumbent,
-  { namespace, deployments }: IstioFacts,
+  { name, revision, webhooks }: Incumbent,
+  { namespace, deployments, elsewhere }: IstioFacts,
   values: string | undefined,
   findings: Findings,
 ): object {
-  const deployment = istiodOf(deployments, revision);
+  const url = webhooks.find(({ clientConfig }) => clientConfig?.url !== undefined)?.clientConfig?.url;
+  const deployment = istiodOf((url === undefined ? deployments : elsewhere) ?? [], revision);
+  const wanted = `Deployment with labels app=istiod and istio.io/rev=${revision}, so the environment of istiod is unknown`;
   if (deployment === undefined) {
     findings.refusals.push(
-      `namespace ${namespace} has no Deployment with labels app=istiod and istio.io/rev=${revision}, so the environment of istiod is unknown; name the namespace of istiod with -i`,
+      url === undefined
+        ? `namespace ${namespace} has no ${wanted}; name the namespace of istiod with -i`
+        : `MutatingWebhookConfiguration ${name} calls ${url}, and --istiod names no file with a ${wanted}; write it to a file, ${commandLine`kubectl get deployments -l app=istiod -o yaml > istiod.yaml`} in the cluster of istiod, and add ${commandLine`--istiod istiod.yaml`}`,
     );
     return {};
   }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
 import { istioRevision } from './testdata/istio-cluster.ts';
@@ -39,6 +42,22 @@ describe('injector adopt plan', () => {
     const asJson = await cluster.injector(['adopt', 'plan', '-o', 'json']);
     const { objects, refusals } = JSON.parse(asJson.out) as { objects: unknown[]; refusals: unknown[] };
     assert.deepEqual([asJson.code, objects.length, refusals.length], [4, 0, 1]);
+  });
+
+  it('takes the Deployment of an istiod that runs elsewhere from a file, and the path from the URL', async () => {
+    const url = 'https://istiod.example:15017/inject/cluster/c1';
+    const webhook = { clientConfig: { caBundle: 'Y2E=', url } };
+    const { deployments } = istioRevision({ webhook, env: [{ name: 'PLATFORM', value: 'openshift' }] });
+    install({ webhook });
+    const refused = await cluster.injector(['adopt', 'plan']);
+    assert.deepEqual([refused.code, refused.out], [4, '']);
+    const file = join(mkdtempSync(join(tmpdir(), 'plan-')), 'istiod.json');
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: deployments }));
+    const { code, out, errors } = await cluster.injector(['adopt', 'plan', '--istiod', file]);
+    assert.equal(code, 0, errors);
+    assert.match(out, /platform: OpenShift/);
+    assert.match(out, /ISTIO_META_CLUSTER_ID: c1/);
+    assert.match(errors, /default +url +https:\/\/ +nothing: our webhook/);
   });
 
   it('asks for the namespace of istiod if it finds no webhook', async () => {

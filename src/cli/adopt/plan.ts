@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { configMaps, mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
+import { readFileObjects } from '../commands/check.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { formatTable, widthOf, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
@@ -9,6 +11,7 @@ import { type AdoptionPlan, planAdoption, type PlannedSetting } from './plan-ado
 
 interface PlanOptions extends ClusterOptions {
   readonly istioNamespace: string;
+  readonly istiod?: readonly string[];
   readonly output: 'yaml' | 'json';
 }
 
@@ -26,10 +29,13 @@ export function planCommand(terminal: Terminal): Command {
     "print InjectorConfigs and RevisionTags for the revisions and tags of Istio's injector, and where each setting goes; changes nothing",
   )
     .addOption(istioNamespaceOption())
+    .option('--istiod <file...>', 'files with the Deployment of an istiod that webhooks call by a URL')
     .addOption(new Option('-o, --output <format>', 'the output format').choices(['yaml', 'json']).default('yaml'))
     .action((options: PlanOptions) =>
       withCluster(options, async (client) => {
-        const plan = await readPlan(client, options.istioNamespace);
+        const { istiod } = options;
+        const elsewhere = istiod && (await readFileObjects(terminal, istiod, '--istiod'));
+        const plan = await readPlan(client, options.istioNamespace, elsewhere);
         if (plan.settings.length + plan.refusals.length === 0)
           throw new UsageError(
             `no webhook of Istio's injector calls a Service in namespace ${options.istioNamespace}; name the namespace of istiod with -i`,
@@ -41,14 +47,18 @@ export function planCommand(terminal: Terminal): Command {
 }
 
 /** Reads a cluster, and plans. */
-async function readPlan(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<AdoptionPlan> {
+async function readPlan(
+  client: Pick<ApiClient, 'listAll'>,
+  namespace: string,
+  elsewhere?: readonly KubernetesObject[],
+): Promise<AdoptionPlan> {
   const [configurations, maps, found] = await Promise.all([
     client.listAll(mutatingWebhooks),
     client.listAll(configMaps, { namespace }),
     client.listAll(deployments, { namespace }),
   ]);
   const facts = { configurations: configurations.items, configMaps: maps.items, deployments: found.items };
-  return planAdoption({ namespace, ...facts });
+  return planAdoption({ namespace, elsewhere, ...facts });
 }
 
 /** Prints the objects for a file, and what a person reads on standard error. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
@@ -18,9 +19,10 @@ import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { adoptionOf, reverterOf } from './adoption.ts';
 import { barePodOf, isByOurs, hasStatus } from './compare-injectors.ts';
 import { inParallel } from './in-parallel.ts';
-import { istioConfigurations, moveRights, replace, valueWithoutWebhook } from './moves.ts';
+import { despiteConflicts, istioConfigurations, moveRights, replace, valueWithoutWebhook } from './moves.ts';
 import { newestPods } from './newest-pods.ts';
 import { readInjectors } from './prove.ts';
+import { enough } from './sample-pods.ts';
 import { standbyCondition } from './standby-condition.ts';
 
 interface WaitOptions extends ClusterOptions {
@@ -74,9 +76,6 @@ async function standby(client: ApiClient, options: StandbyOptions, terminal: Ter
   terminal.setExitCode(exitCodes.negative);
 }
 
-/** The number of dry runs that show who injects. */
-const enough = 10;
-
 /** Reports whether matchConditions have the condition of the standby. */
 export function isOnStandby({ webhook: { matchConditions = [] } }: Pick<PodWebhook, 'webhook'>): boolean {
   return matchConditions.some((each) => isDeepStrictEqual(each, standbyCondition));
@@ -97,6 +96,9 @@ function standingBy(config: KubernetesObject, isStandby: boolean): KubernetesObj
   return { ...config, spec: { ...spec, webhook: { ...webhook, ...changed } } };
 }
 
+/** How long an operator may take to see a change, in milliseconds. */
+const observedMs = 5000;
+
 /**
  * Lets the InjectorConfigs of Istio's family stand by, or no longer. Changes their webhooks too, so
  * that they stand by even if no operator runs; an operator writes the same.
@@ -105,22 +107,36 @@ export async function setStandby(client: ApiClient, isStandby: boolean): Promise
   const how = { fieldManager: commandLineManager };
   const { items } = await client.listAll(injectorConfigs);
   const family = items.filter((each) => parseInjectorConfig(each).spec.webhook.keys.status === istioKeys.status);
-  const isOfFamily = ({ target }: PodWebhook): boolean =>
-    family.some(({ metadata }) => metadata.name === target?.injectorConfig);
-  for (const configuration of isStandby ? (await client.listAll(mutatingWebhooks)).items : []) {
-    if (!podWebhooks([configuration]).some(isOfFamily)) continue;
-    const webhooks = (configuration.webhooks as MutatingWebhook[]).map((each) => ({
-      ...each,
-      matchConditions: conditions(each.matchConditions ?? [], true),
-    }));
-    await client.replace({ ...configuration, webhooks }, how);
-  }
   const written: KubernetesObject[] = [];
   for (const config of family) {
     const { webhook } = standingBy(config, isStandby).spec as { readonly webhook: object };
     written.push(await client.patch(config, 'merge', { spec: { webhook } }, how));
   }
+  if (!isStandby) return written;
+  // An operator that has not seen the InjectorConfigs would undo a change of its webhooks.
+  const end = performance.now() + observedMs;
+  while (!(await areObserved(client, written)) && performance.now() < end) await sleep(200);
+  const isOfFamily = ({ target }: PodWebhook): boolean =>
+    family.some(({ metadata }) => metadata.name === target?.injectorConfig);
+  await despiteConflicts(async () => {
+    for (const configuration of (await client.listAll(mutatingWebhooks)).items) {
+      if (!podWebhooks([configuration]).some((each) => isOfFamily(each) && !isOnStandby(each))) continue;
+      const webhooks = (configuration.webhooks as MutatingWebhook[]).map((each) => ({
+        ...each,
+        matchConditions: conditions(each.matchConditions ?? [], true),
+      }));
+      await client.replace({ ...configuration, webhooks }, how);
+    }
+  });
   return written;
+}
+
+async function areObserved(client: ApiClient, configs: readonly KubernetesObject[]): Promise<boolean> {
+  const { items } = await client.listAll(injectorConfigs);
+  return configs.every(({ metadata: { name, generation = 0 } }) => {
+    const status = items.find((each) => each.metadata.name === name)?.status as InjectorConfig['status'];
+    return (status?.observedGeneration ?? 0) >= generation;
+  });
 }
 
 /** `injector adopt finish`: deactivates Istio's webhooks, and ends the standby of this injector. */
