@@ -23,8 +23,13 @@ export interface Istio {
   /** The version of Istio's Go module. */
   readonly version: string;
   readonly istiod: ManagedProcess;
-  /** Installs Istio's charts, or upgrades them, and waits until its webhook is active. */
-  readonly apply: () => Promise<void>;
+  /**
+   * Applies Istio's chart again, and waits until its webhook is active.
+   * @param hasWebhook false to leave out the webhook by the values of the chart
+   */
+  readonly apply: (hasWebhook?: boolean) => Promise<void>;
+  /** Applies the chart by server-side apply from now on, as Helm 4 does; before, as Helm 3 does. */
+  readonly useServerSideApply: () => Promise<void>;
   readonly webhook: () => Promise<WebhookConfiguration>;
 }
 
@@ -55,14 +60,22 @@ export async function installIstio(context: ScenarioContext): Promise<Istio> {
     if (code !== 0) throw new Error(`${line}: ${text}`);
   };
   const webhook = (): Promise<WebhookConfiguration> => client.get(webhooks, istioNames.webhook);
-  const apply = async (): Promise<void> => {
-    await shell(
-      `${helm} upgrade --install istiod "${charts}/istio-control/istio-discovery" -n ${namespace} -f "${values}" --force-conflicts`,
-    );
+  let way = '--server-side=false';
+  const apply = async (hasWebhook = true): Promise<void> => {
+    const chart = `"${charts}/istio-control/istio-discovery" -n ${namespace} -f "${values}"`;
+    await shell(`${helm} upgrade --install istiod ${chart} --set global.operatorManageWebhooks=${!hasWebhook} ${way}`);
+    if (!hasWebhook) {
+      await untilActive(client);
+      return;
+    }
     await waitFor('istiod to write its caBundle', async () =>
       (await webhook()).webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== ''),
     );
     await untilActive(client);
+  };
+  const useServerSideApply = (): Promise<void> => {
+    way = '--server-side=true --force-conflicts';
+    return apply();
   };
   await createNamespace(client, namespace);
   await shell(`${helm} install istio-base "${charts}/base" -n ${namespace}`);
@@ -93,5 +106,5 @@ export async function installIstio(context: ScenarioContext): Promise<Istio> {
   istiod.start();
   await istiod.waitUntilReady(() => answersOk(`http://${http}/ready`), 60_000);
   await first;
-  return { version, istiod, apply, webhook };
+  return { version, istiod, apply, useServerSideApply, webhook };
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { injectedByAnnotation } from '../../src/api/names.ts';
 import { without } from '../../src/inject/pod/without.ts';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import { cpuSecondsOf } from '../../scripts/test/account.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { StatusReport } from '../../src/cli/commands/status.ts';
 import type { CheckReport } from '../../src/cli/check/check-report.ts';
@@ -22,7 +23,8 @@ import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { installIstio, type Istio, istioNames } from '../harness/istio.ts';
 import type { PodLoad } from '../harness/load/pod-load.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
-import { revisionTag } from '../harness/revision-tags.ts';
+import type { ManagedProcess } from '../harness/managed-process.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
@@ -37,27 +39,36 @@ const quietMs = 2000;
 export const adoptRealIstiod: Scenario = {
   name: 'adopt-real-istiod',
   about:
-    'beside the real istiod: commands tell its pods from ours, and six ways to move over are measured while pods are created',
+    'beside the real istiod: commands tell its pods from ours, a cluster moves over and back by `injector adopt`, and six ways to move over are measured, while pods are created',
   destructive: "it installs Istio's charts",
   ownControlPlane: true,
   onlyGate: true,
-  full: 'six procedures, pods created all the time, 3 minutes',
+  full: 'six procedures, pods created all the time, 5 minutes',
   run: async (context) => {
     const istio = await installIstio(context);
-    await context.startReplicas({ webhooks: 2 });
+    const replicas = await context.startReplicas({ webhooks: 2 });
     const namespace = await context.namespace('shop', mesh);
     await context.check('istiod injects a pod', async () => {
       const pod = await dryRun(context.client, barePod(namespace, 'pod'));
       return isInjected(pod) && !isOurs(pod) && pod;
     });
     await checkCommands(context, namespace);
-    const adopted = await adopt(context, istio, namespace);
+    const walk = new Walk(context, istio, namespace);
+    const minutes = await walk.begin();
+    await walk.bySelectors();
+    const { istiod, ours: own } = await walk.costs(replicas);
+    await walk.besideServerSideApply();
+    await removeOurs(context);
     const rows = [];
     for (const procedure of procedures) rows.push(await measure(context, istio, procedure));
+    const cpu = { cpuMillisecondsForPodOfIstiod: istiod, cpuMillisecondsForPodOfOurs: own };
+    const adopted = { ...walk.counts, minutesToFirstNamespace: minutes, ...cpu };
     context.measured({ istio: istio.version, adopted, procedures: rows });
-    return rows
-      .map(({ procedure, pods, bare, twice }) => `${procedure}: ${pods} pods, ${bare} bare, ${twice} called twice`)
-      .join('; ');
+    return [
+      `adopt: first namespace after ${minutes} minutes, ${walk.counts.pods} pods, 0 bare, 0 called twice`,
+      `CPU for each pod: istiod ${istiod} ms, this injector ${own} ms`,
+      ...rows.map((each) => `${each.procedure}: ${each.pods} pods, ${each.bare} bare, ${each.twice} called twice`),
+    ].join('; ');
   },
 };
 
@@ -131,55 +142,191 @@ async function checkCommands(context: ScenarioContext, namespace: string): Promi
   await untilGone(context);
 }
 
-/** Moves a namespace over with `injector adopt` and gives it back, while pods are created. */
-async function adopt(context: ScenarioContext, istio: Istio, namespace: string) {
-  const { client, cluster } = context;
-  const injector = async (code: number, said: RegExp, ...argv: string[]): Promise<string> => {
-    const result = await runInjector(['adopt', ...argv, ...clusterFlags(cluster)]);
+/** The ten minutes of docs/adopt.md and the way back, while pods are created. */
+class Walk {
+  readonly #context: ScenarioContext;
+  readonly #istio: Istio;
+  readonly #namespace: string;
+  readonly #audit: AuditLog;
+  #load: PodLoad | undefined;
+  readonly counts = { pods: 0, refused: 0, bare: 0, different: 0, twice: 0 };
+
+  constructor(context: ScenarioContext, istio: Istio, namespace: string) {
+    this.#context = context;
+    this.#istio = istio;
+    this.#namespace = namespace;
+    this.#audit = context.requireAudit();
+  }
+
+  /** Moves the first namespace by label, and gives it back. Returns the minutes until it moved. */
+  async begin(): Promise<number> {
+    const [istio, namespace] = [this.#istio, this.#namespace];
+    const begun = Date.now();
+    await this.#injector(0, /dry runs? show/, 'standby', '-f', await this.#plan());
+    await this.#tag();
+    const proof = await this.#prove();
+    await this.#startLoad();
+    const before = await webhooksOf(istio);
+    await this.#injector(0, /moved by label/, 'move', namespace, '--proof', proof);
+    const minutes = Math.round((Date.now() - begun) / 600) / 100;
+    await this.#checkOurs(true);
+    await istio.apply();
+    await sleep(quietMs);
+    await this.#injector(0, /given back/, 'back', namespace);
+    await this.#checkOurs(false);
+    await this.#stopLoad('moved by label, and back', before);
+    return minutes;
+  }
+
+  /** Moves by selectors beside a chart that is applied by client-side apply, and finishes. */
+  async bySelectors(): Promise<void> {
+    const move = ['move', this.#namespace, '--by', 'selectors', '--proof', await this.#prove()];
+    await this.#startLoad();
+    const before = await webhooksOf(this.#istio);
+    await this.#injector(0, /moved by the selectors/, ...move);
+    await this.#checkOurs(true);
+    await this.#istio.apply();
+    await this.#checkOurs(false);
+    await this.#injector(0, /moved by the selectors/, ...move);
+    await this.#injector(0, /istio-sidecar-injector: deactivated.*no longer stands by/, 'finish');
+    await this.#checkOurs(true);
+    await this.#injector(0, /active again.*shop: given back/, 'back');
+    await this.#checkOurs(false);
+    await this.#stopLoad('moved by selectors, finished, and back', before);
+  }
+
+  /** Moves all beside a chart that Helm 4 applies, which would revert what `finish` writes. */
+  async besideServerSideApply(): Promise<void> {
+    const istio = this.#istio;
+    await istio.useServerSideApply();
+    const proof = await this.#prove();
+    await this.#startLoad();
+    await this.#injector(0, /shop: moved by label/, 'move', '--all', '--proof', proof);
+    await this.#injector(4, /reverted by .*server-side apply.*operatorManageWebhooks=true/, 'finish');
+    await istio.apply(false);
+    await this.#injector(0, /no longer stands by/, 'finish');
+    await this.#checkOurs(true);
+    await this.#injector(3, /webhook does not exist.*apply Istio's chart without/, 'back');
+    await this.#stopLoad('moved beside server-side apply, and finished');
+    // Until istiod has written the caBundle of a new webhook, the API server refuses pods.
+    await istio.apply();
+    await this.#injector(0, /shop: given back/, 'back');
+    await this.#checkOurs(false);
+  }
+
+  async #injector(code: number, said: RegExp, ...argv: string[]): Promise<string> {
+    const result = await runInjector(['adopt', ...argv, ...clusterFlags(this.#context.cluster)]);
     const text = `${result.out} ${result.errors}`.replaceAll(/\s+/g, ' ');
-    await context.checkNow(`adopt ${argv[0] ?? ''} ends with ${code} (${result.milliseconds} ms)`, () =>
+    await this.#context.checkNow(`adopt ${argv[0] ?? ''} ends with ${code} (${result.milliseconds} ms)`, () =>
       result.code === code && said.test(text) ? true : found(`${result.code}: ${text}`, `${code}: ${said.source}`),
     );
     return result.out;
-  };
-  const written = (name: string, text: string): string => {
-    const file = join(cluster.run.path, name);
+  }
+
+  #written(name: string, text: string): string {
+    const file = join(this.#context.cluster.run.path, name);
     writeFileSync(file, text);
     return file;
+  }
+
+  async #plan(): Promise<string> {
+    const { namespace } = istioNames;
+    const deployment = await this.#context.client.get(resourceKind('apps/v1', 'Deployment'), 'istiod', { namespace });
+    // The webhook has a URL, because istiod is a process of this machine.
+    const file = this.#written('istiod.json', JSON.stringify({ ...deployment, status: { availableReplicas: 1 } }));
+    return this.#written(
+      'adopt.yaml',
+      await this.#injector(0, /all compile/, 'plan', '-i', namespace, '--istiod', file),
+    );
+  }
+
+  async #tag(): Promise<void> {
+    const { cluster } = this.#context;
+    const argv = ['tag', 'set', 'adopted', '--revision', 'default', '-y'];
+    const { code, out, errors } = await runInjector([...argv, ...clusterFlags(cluster)]);
+    await this.#context.checkNow('tag set creates the tag of namespaces that move by label', () =>
+      found(`${code} ${code === 0 ? '' : out + errors}`, '0 '),
+    );
+  }
+
+  async #prove(): Promise<string> {
+    const proof = await this.#injector(0, /"stale": 0/, 'prove', '-i', istioNames.namespace, '-o', 'json');
+    return this.#written('proof.json', proof);
+  }
+
+  async #checkOurs(isExpected: boolean): Promise<void> {
+    const { client } = this.#context;
+    await this.#context.check(`new pods are injected by ${isExpected ? 'ours' : 'istiod'}`, async () => {
+      const pod = await dryRun(client, barePod(this.#namespace, 'asked'));
+      return isInjected(pod) && isOurs(pod) === isExpected;
+    });
+  }
+
+  async #startLoad(): Promise<void> {
+    this.#load = await startLoad(this.#context, this.#namespace);
+    await sleep(quietMs);
+  }
+
+  /** @param before Istio's webhooks, if they must be the same afterwards */
+  async #stopLoad(when: string, before?: string): Promise<void> {
+    const load = this.#load;
+    if (load === undefined) throw new Error('no load was started');
+    await sleep(quietMs);
+    await load.stop();
+    const { twice, ...counts } = countsOf(load, this.#audit);
+    this.counts.pods += load.creations.length;
+    // The audit log also has the pods of earlier loads.
+    this.counts.twice = twice;
+    for (const key of ['refused', 'bare', 'different'] as const) this.counts[key] += counts[key];
+    const row = { pods: load.creations.length, ...counts, twice };
+    await this.#context.checkNow(`${when}: ${JSON.stringify(row)}`, () =>
+      found(`${Object.values(counts).join(' ')} ${twice}`, '0 0 0 0'),
+    );
+    if (before !== undefined)
+      await this.#context.checkNow("Istio's webhooks are as before", async () =>
+        found(await webhooksOf(this.#istio), before),
+      );
+  }
+
+  /** Measures the CPU time of istiod and of our replicas for a new pod, in milliseconds. */
+  async costs({ webhooks }: Replicas) {
+    const moved = await this.#context.namespace('cpu', { 'istio.io/rev': 'adopted' });
+    await this.#context.check('a namespace with the label of the tag uses this injector', async () =>
+      isOurs(await dryRun(this.#context.client, barePod(moved, 'asked'))),
+    );
+    const processes = webhooks.map(({ operator }) => operator.process);
+    const istiod = await cpuPerPod(this.#context, this.#namespace, [this.#istio.istiod]);
+    const ours = await cpuPerPod(this.#context, moved, processes);
+    return { istiod, ours };
+  }
+}
+
+const pods = { warm: 100, measured: 400, atOnce: 8 };
+
+/** Returns the CPU time of processes for a new pod in milliseconds, without what they use idle. */
+async function cpuPerPod(
+  { client }: ScenarioContext,
+  namespace: string,
+  processes: readonly ManagedProcess[],
+): Promise<number> {
+  const used = (): number =>
+    processes.reduce((sum, { pid }) => sum + 1000 * (cpuSecondsOf(pid ?? 0)?.own ?? Number.NaN), 0);
+  const measure = async (act: () => Promise<unknown>) => {
+    const [time, before] = [Date.now(), used()];
+    await act();
+    return { milliseconds: Date.now() - time, cpu: used() - before };
   };
-  // Plan refuses a webhook with a URL, which the API server of this machine needs.
-  const items = [ours('default'), revisionTag('adopted', 'default')];
-  const file = written('adopted.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  await injector(0, /no difference/, 'prove', '-f', file, '-i', istioNames.namespace, '-n', namespace);
-  await injector(0, /dry runs? show/, 'standby', '-f', file);
-  const proof = await injector(0, /"stale": 0/, 'prove', '-i', istioNames.namespace, '-o', 'json');
-  const proofFile = written('proof.json', proof);
-  const audit = context.requireAudit();
-  const load = await startLoad(context, namespace);
-  await sleep(quietMs);
-  const before = await webhooksOf(istio);
-  await injector(0, /moved by/, 'move', namespace, '--proof', proofFile);
-  const isMoved = async () => isOurs(await dryRun(client, barePod(namespace, 'asked')));
-  await context.check('after the move, new pods are ours', isMoved);
-  await istio.apply();
-  await sleep(quietMs);
-  await injector(0, /given back/, 'back', namespace);
-  await context.check('after back, new pods are of istiod', async () => !(await isMoved()));
-  await sleep(quietMs);
-  await load.stop();
-  const row = { pods: load.creations.length, ...countsOf(load, audit) };
-  context.say(JSON.stringify(row));
-  await context.checkNow(
-    'while a namespace moved and came back, no pod was refused, bare, different or called twice',
-    () => found(Object.values(countsOf(load, audit)).join(' '), '0 0 0 0'),
-  );
-  await context.checkNow("Istio's webhooks are as before", async () => found(await webhooksOf(istio), before));
-  for (const kind of ['RevisionTag', 'InjectorConfig'])
-    for (const each of (await client.listAll<InjectorConfigObject>(resourceKind('sidecar-injector.io/v1alpha1', kind)))
-      .items)
-      await deleteForced(client, each);
-  await untilGone(context);
-  return row;
+  const create = async (count: number): Promise<void> => {
+    for (let index = 0; index < count; index += pods.atOnce) {
+      const names = Array.from({ length: pods.atOnce }, (_, each) => `pod-${count}-${index + each}`);
+      await Promise.all(names.map((name) => dryRun(client, barePod(namespace, name))));
+    }
+  };
+  await create(pods.warm);
+  const idle = await measure(() => sleep(2 * quietMs));
+  const busy = await measure(() => create(pods.measured));
+  const own = busy.cpu - (idle.cpu * busy.milliseconds) / idle.milliseconds;
+  return Math.round((100 * own) / pods.measured) / 100;
 }
 
 async function webhooksOf({ webhook }: Istio): Promise<string> {
@@ -277,7 +424,6 @@ const procedures: readonly Procedure[] = [
 
 /** Runs a procedure while pods are created, and counts what became of them. */
 async function measure(context: ScenarioContext, istio: Istio, { name, isControl, isTwice, run }: Procedure) {
-  const { client } = context;
   const namespace = await context.namespace(`p${procedures.findIndex((each) => each.name === name) + 1}`, mesh);
   const audit = context.requireAudit();
   const load = await startLoad(context, namespace);
@@ -295,9 +441,7 @@ async function measure(context: ScenarioContext, istio: Istio, { name, isControl
   if (isControl !== true && isTwice !== true)
     await context.checkNow(`${name}: no pod is injected twice`, () => found(String(row.twice), '0'));
   await istio.apply();
-  for (const each of (await client.listAll<InjectorConfigObject>(injectorConfigs)).items)
-    await deleteForced(client, each);
-  await untilGone(context);
+  await removeOurs(context);
   return row;
 }
 
@@ -346,6 +490,16 @@ function comparable(pod: Pod): string {
   const text = JSON.stringify({ labels, annotations: others, spec: pod.spec }, sorted);
   const named = text.replaceAll(pod.metadata.name ?? '', 'NAME').replaceAll(/kube-api-access-\w+/g, 'TOKEN');
   return named.replaceAll(ownRevision, 'default');
+}
+
+/** Deletes our tags and InjectorConfigs. */
+async function removeOurs(context: ScenarioContext): Promise<void> {
+  for (const kind of ['RevisionTag', 'InjectorConfig'])
+    for (const each of (
+      await context.client.listAll<InjectorConfigObject>(resourceKind('sidecar-injector.io/v1alpha1', kind))
+    ).items)
+      await deleteForced(context.client, each);
+  await untilGone(context);
 }
 
 /** Waits until our InjectorConfigs and their webhooks are gone. */
