@@ -123,7 +123,7 @@ spec:
       assert.match(warnings.join(), /^line 1: kubectl refuses .* a List in a List/);
     }
     assert.match(done(webhook, `apiVersion: v1\nkind: PodList\nitems:\n- ${pod}\n`).text, /log-collector/);
-    for (const items of ['{}', '1', '[1]'])
+    for (const items of ['{}', '1', '[1]', '\n-\n'])
       assert.match(done(webhook, `apiVersion: v1\nkind: List\nitems: ${items}\n`).warnings.join(), /kubectl refuses/);
     assert.deepEqual(done(webhook, 'kind: List\nitems:\n').warnings, []);
     const map = '{apiVersion: v1, kind: Things, items: null}';

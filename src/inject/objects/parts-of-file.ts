@@ -15,7 +15,7 @@ export interface FilePart extends Pick<FileDocument, 'start' | 'text' | 'line'> 
   readonly read: () => unknown;
 }
 
-/** An item cannot be read alone, or is a List. It never leaves this file. */
+/** An item cannot be read alone, or is no object or a List. It never leaves this file. */
 class NotAlone extends Error {}
 
 /** Errors of an item that its List may not have: an anchor, or a quote, is in another item. */
@@ -76,7 +76,7 @@ function* itemParts(document: FileDocument, list: ListText): Generator<FilePart>
     const at = line;
     const read = (): unknown => {
       const item: unknown = list.isJson ? JSON.parse(text) : readItem(text, at);
-      if (isJsonObject(item) && listItems(item) !== undefined) throw new NotAlone();
+      if (!isJsonObject(item) || listItems(item) !== undefined) throw new NotAlone();
       return item;
     };
     yield { start: document.start + from, text, line, isItem: !list.isJson, read };
