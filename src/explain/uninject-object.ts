@@ -1,6 +1,6 @@
 import { originalAnnotation } from '../api/names.ts';
 import { istioKeys } from '../api/injector-config/webhook-keys.ts';
-import type { Texts } from '../inject/objects/edit-text.ts';
+import type { WrittenValues } from '../inject/objects/edit-text.ts';
 import { type ObjectPod, podOf, workloadOfObject } from '../inject/objects/inject-object.ts';
 import { objectAt, type PodTemplates } from '../inject/objects/workload-kinds.ts';
 import { jsonEqual } from '../inject/patch/json-equal.ts';
@@ -11,7 +11,7 @@ import { type InjectedBy, type Uninjected, uninjectPod } from './uninject.ts';
 export interface UninjectedObject extends Pick<Uninjected, 'isInjected' | 'lost'> {
   readonly object: JsonObject;
   /** How the author wrote scalars of the object. */
-  readonly texts: Texts;
+  readonly texts: WrittenValues;
 }
 
 /**
@@ -36,7 +36,7 @@ export function uninjectObject(
   const metadata = record?.emptyMetadata === true ? {} : record?.emptyMetadata;
   const original = withPod(isBare ? { ...restored, metadata } : restored);
   // A forged text might end the document, which no scalar does.
-  const isText = (item: unknown): item is Texts[number] =>
+  const isText = (item: unknown): item is WrittenValues[number] =>
     Array.isArray(item) && typeof item[1] === 'string' && !/^(?:---|\.\.\.)/m.test(item[1]);
   const texts = Array.isArray(record?.texts) ? record.texts.filter(isText) : [];
   return { object: original, isInjected, lost: record === undefined ? lost : [], texts };
@@ -72,7 +72,7 @@ export function recordOriginal(
 }
 
 /** Adds to the record of an injected object how its author wrote scalars that were replaced. */
-export function recordTexts(object: JsonObject, texts: Texts, podTemplates?: PodTemplates): JsonObject {
+export function recordTexts(object: JsonObject, texts: WrittenValues, podTemplates?: PodTemplates): JsonObject {
   const found = podOf(object, false, podTemplates);
   return found === undefined ? object : withRecord(found, { texts, ...recordIn(found.pod) });
 }

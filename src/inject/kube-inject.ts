@@ -1,6 +1,6 @@
 import type { Injector } from './injector.ts';
 import { documentsOfFile } from './objects/documents-of-file.ts';
-import { type EditedText, editedText, type Texts } from './objects/edit-text.ts';
+import { type EditedText, editedText, type WrittenValues } from './objects/edit-text.ts';
 import { FileError, linesIn, positionAt } from './objects/file-error.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
 import { type FilePart, mapParts, valueWith } from './objects/parts-of-file.ts';
@@ -48,10 +48,10 @@ export function kubeInject(
   return editFile(text, edit, undefined, keep);
 }
 
-type KeepTexts = (object: JsonObject, texts: Texts) => JsonObject;
+type KeepTexts = (object: JsonObject, texts: WrittenValues) => JsonObject;
 
 /** Returns an object after an edit, with the texts of its author. @throws FileError if it cannot */
-type EditObject = (object: JsonObject) => { object: JsonObject; warnings: readonly string[]; texts?: Texts };
+type EditObject = (object: JsonObject) => { object: JsonObject; warnings: readonly string[]; texts?: WrittenValues };
 
 /**
  * Edits the objects of a file, also in Lists. What does not change keeps its bytes.
@@ -77,7 +77,7 @@ export function editFile(text: string, edit: EditObject, remark?: string, keep?:
 /** Returns what a part becomes; nothing if it stays without a warning. */
 function editPart(part: FilePart, edit: EditObject, remark?: string, keep: KeepTexts = (object) => object) {
   const warnings: string[] = [];
-  const texts: Texts[number][] = [];
+  const texts: WrittenValues[number][] = [];
   const before = part.read();
   if (before !== null && !areObjects(before)) warnings.push(`line ${part.line}: ${notObject}`);
   const value = editValue(before, (object) => {
@@ -118,7 +118,7 @@ function editValue(value: unknown, edit: (object: JsonObject) => JsonObject): un
 }
 
 /** Returns a part after an edit. Uses the author's texts if they still fit. @throws FileError */
-function edited(part: FilePart, before: unknown, after: unknown, texts: Texts): EditedText {
+function edited(part: FilePart, before: unknown, after: unknown, texts: WrittenValues): EditedText {
   const { text, line } = part;
   const value = valueWith(part, after);
   try {
