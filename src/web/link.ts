@@ -16,7 +16,7 @@ export async function fragmentOf({ config, pod, other }: Texts): Promise<string>
     version +
     btoa(text)
       .replace(/[+/]/g, (symbol) => (symbol === '+' ? '-' : '_'))
-      .replace(/=+$/, '')
+      .replaceAll('=', '')
   );
 }
 
