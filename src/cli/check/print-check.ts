@@ -1,5 +1,6 @@
 import { inSequence } from '../../api/command-line.ts';
 import type { Step } from '../../explain/webhook-choice.ts';
+import { webhookOutcomes } from '../../explain/webhook-outcomes.ts';
 import { widthOf, wrapUnlessCommand, writeReport, type OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { asShell, type CheckReport } from './check-report.ts';
@@ -69,7 +70,7 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
       : [`  dry run by the API server: ${dryRun.message}${dryRun.foreseen ? '' : differs}`]),
     ...notes.map((note) => `  note: ${note}`),
     ...shown.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
-      `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
+      `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${webhookOutcomes[outcome]}`,
       ...(steps.length === 0 ? [`    ${message}`] : steps.map(stepText)),
     ]),
     ...(others.length === 0 ? [] : [`  webhooks that do not match (--steps shows why): ${others.length}, of ${names}`]),
@@ -82,15 +83,6 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
 function standingOf(existing: CheckReport['existing'], rollouts: CheckReport['rollouts']): string[] {
   return [...(existing?.held ? [existing.held.message] : []), ...rollouts.map(({ message }) => message)];
 }
-
-const outcomes: Record<CheckReport['webhooks'][number]['outcome'], string> = {
-  NotCalled: 'not called',
-  Called: 'called',
-  Injected: 'called, injects the pod',
-  Skipped: 'called, does not inject the pod',
-  Refused: 'refuses the pod',
-  Unknown: 'unknown',
-};
 
 function ownerOf(target: CheckReport['webhooks'][number]['target']): string {
   if (target === undefined) return 'another injector';

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { webhookOutcomes } from '../../explain/webhook-outcomes.ts';
 import type { ConfigurationComparison, Explained, Explanation, Problem, Side, Texts } from '../engine/evaluate.ts';
 import { type Answer, EngineClient, type EngineWorker } from '../engine-client.ts';
 import { fragmentOf, textsOf } from '../link.ts';
@@ -20,14 +21,6 @@ const outcomes: Readonly<Record<Explanation['outcome'], string>> = {
   NotInjected: 'The pod is not injected',
   Refused: 'The pod is refused',
   Unknown: 'The result is unknown',
-};
-const called: Readonly<Record<Explanation['webhooks'][number]['outcome'], string>> = {
-  NotCalled: 'not called',
-  Called: 'called',
-  Injected: 'called, injects the pod',
-  Skipped: 'called, does not inject the pod',
-  Refused: 'refuses the pod',
-  Unknown: 'unknown',
 };
 
 interface Results {
@@ -239,7 +232,7 @@ function Webhooks({ webhooks }: Pick<Explanation, 'webhooks'>) {
       {webhooks.map(({ configuration, webhook, outcome, message, steps }) => (
         <details key={`${configuration}/${webhook}`} open={outcome !== 'NotCalled'}>
           <summary>
-            {configuration}/{webhook}: {called[outcome]}
+            {configuration}/{webhook}: {webhookOutcomes[outcome]}
           </summary>
           {steps.length === 0 ? (
             <p>{message}</p>
