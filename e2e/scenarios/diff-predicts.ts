@@ -59,6 +59,7 @@ export const diffPredicts: Scenario = {
       const updates = await fleet.updates(report);
       inPlace += updates.inPlace;
       restarts += updates.restarts;
+      if (index === 0) await checkPromises(context, fleet, report);
       await context.checkNow(`${what}: the API server updates those pods in place that the prediction names`, () =>
         none(updates.contradictions),
       );
@@ -79,6 +80,7 @@ export const diffPredicts: Scenario = {
       if (index === 0) await checkControls(context, fleet, report);
       before = variant;
     }
+    await context.checkNow('some pods could be updated in place, and others not', () => inPlace > 0 && restarts > 0);
     const slowestDiffSeconds = Math.max(...seconds);
     context.measured({
       moves: each.length,
@@ -152,6 +154,19 @@ async function move(context: ScenarioContext, index: number, variant: Variant): 
     return status?.hash === config.status?.config?.hash;
   });
   await untilActive(client);
+}
+
+/** Checks that wrong answers about updates in place are found. */
+async function checkPromises(context: ScenarioContext, fleet: Fleet, report: DiffReport): Promise<void> {
+  const reverse = (row: WorkloadDiff): WorkloadDiff => {
+    const obstacle = { field: 'none', reason: 'Kubernetes cannot do this' };
+    return row.needsRestart ? { ...row, needsRestart: row.needsRestart.length > 0 ? [] : [obstacle] } : row;
+  };
+  await context.checkNow('negative control: the reverse of an answer about updates in place is found', async () => {
+    const reversed = { ...report, workloads: report.workloads.map(reverse) };
+    const { restarts, contradictions } = await fleet.updates(reversed);
+    return restarts > 0 && contradictions.length >= restarts;
+  });
 }
 
 async function checkControls(context: ScenarioContext, fleet: Fleet, report: DiffReport): Promise<void> {

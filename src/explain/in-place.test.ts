@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     running: native(),
     wanted: withMetadata(native(), { labels: { tlsMode: 'istio' } }),
     fields: ['metadata.labels["app"]'],
-    reason: /selector of a Service/,
+    reason: /selector of a Service may/,
   },
   {
     title: 'an environment variable, beside the image',

@@ -18,7 +18,7 @@ export interface InPlaceSituation {
   readonly isScheduled: boolean;
   /** The family of the injector, whose annotations record what it added to the pod. */
   readonly family: Pick<Family, 'keys' | 'overridesKey'>;
-  /** Reports whether a selector of a Service of the namespace reads a label. */
+  /** Reports whether a selector of a Service of the namespace reads, or may read, a label. */
   readonly isSelected: (label: string) => boolean;
 }
 
@@ -57,7 +57,7 @@ export function inPlaceObstacles(
   const [labels, wantedLabels] = [objectAt(running, ['metadata', 'labels']), objectAt(wanted, ['metadata', 'labels'])];
   for (const name of new Set([...Object.keys(labels), ...Object.keys(wantedLabels)]))
     if (labels[name] !== wantedLabels[name] && isSelected(name))
-      add(`metadata.labels[${JSON.stringify(name)}]`, 'a selector of a Service reads the label');
+      add(`metadata.labels[${JSON.stringify(name)}]`, 'a selector of a Service may read the label');
   const resized = new Set<string>();
   for (const { path, before, after } of changes) {
     if (path.startsWith('metadata.annotations') || path.startsWith('metadata.labels')) continue;

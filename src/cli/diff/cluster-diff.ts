@@ -153,7 +153,7 @@ export async function readCreationFacts(
   namespace: string | undefined,
   remarks: string[],
 ): Promise<Omit<CreationFacts, 'namespaces'>> {
-  const list = (resource: ResourceKind) => listReadable(client, resource, namespace, remarks);
+  const list = async (resource: ResourceKind) => (await listReadable(client, resource, namespace, remarks)) ?? [];
   return {
     limitRanges: await list(resourceKind('v1', 'LimitRange')),
     nodes: (await list(nodes)).map(kubeletFacts),
@@ -161,25 +161,26 @@ export async function readCreationFacts(
   };
 }
 
-/** Lists objects; an empty list, and a remark, if the user may not. */
+/** Lists objects; undefined, and a remark, if the user may not. */
 async function listReadable(
   client: Pick<ApiClient, 'listAll'>,
   resource: ResourceKind,
   namespace: string | undefined,
   remarks: string[],
-): Promise<readonly KubernetesObject[]> {
+): Promise<readonly KubernetesObject[] | undefined> {
   try {
     return (await client.listAll(resource, resource.namespaced ? { namespace } : {})).items;
   } catch (error) {
     if (isNotFound(error)) return [];
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     remarks.push(`${resource.kind}s cannot be listed, so they are left out: ${error.message}`);
-    return [];
+    return undefined;
   }
 }
 
-/** Returns the labels that the selectors of Services read, by namespace. */
-function selectedLabels(services: readonly KubernetesObject[]): ReadonlyMap<string, ReadonlySet<string>> {
+/** Returns the labels that the selectors of Services read, by namespace; undefined if not known. */
+function selectedLabels(services: readonly KubernetesObject[] | undefined): DiffFacts['selectedLabels'] {
+  if (services === undefined) return undefined;
   const found = new Map<string, Set<string>>();
   for (const { metadata, spec } of services) {
     const { selector = {} } = (spec ?? {}) as { readonly selector?: Readonly<Record<string, string>> };

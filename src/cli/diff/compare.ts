@@ -55,8 +55,8 @@ export interface DiffFacts extends CreationFacts {
   readonly pairOf: (workload: DiffWorkload) => InjectorPair | undefined;
   /** Returns the injector of an entry `N.<hash8>`, if its configuration still exists. */
   readonly injectorOf: (entry: string) => NamedInjector | undefined;
-  /** The labels that selectors of Services read, by namespace. */
-  readonly selectedLabels: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The labels that selectors of Services read, by namespace; undefined if not known. */
+  readonly selectedLabels: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   /** Whether the results contain the predicted pods. */
   readonly isDetailed: boolean;
 }
@@ -112,12 +112,12 @@ function restartReasons(
 ): readonly InPlaceObstacle[] {
   const running = asAdmitted(stored);
   const { nodeName } = stored.spec as { readonly nodeName?: string };
-  const selected = selectedLabels.get(stored.metadata.namespace ?? '');
+  const { namespace = '' } = stored.metadata;
   return inPlaceObstacles(running, wanted, podChanges(running, wanted, isGenerated), changedByOthers, {
     kubeletVersion: nodes.find(({ name }) => name === nodeName)?.kubeletVersion,
     isScheduled: nodeName !== undefined,
     family,
-    isSelected: (label) => selected?.has(label) === true,
+    isSelected: (label) => selectedLabels === undefined || selectedLabels.get(namespace)?.has(label) === true,
   });
 }
 
