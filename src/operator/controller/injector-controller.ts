@@ -29,7 +29,7 @@ export interface ControllerOptions extends FollowingParts {
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
   readonly reports: ReplicaReports;
-  /** Compiles a configuration as a replica does. */
+  /** Tries a configuration as a replica does before it loads the configuration. */
   readonly tryOne: TryConfiguration;
   readonly rehearse: RehearsePods;
   readonly metrics: OperatorMetrics;
