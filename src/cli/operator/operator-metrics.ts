@@ -18,11 +18,12 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait for a pass.');
   const leader = gauge('injector_leader', [], '1 while this process is the leader.');
   const applies = counter('injector_applies_total', 'Objects compared; differences are written.', 'kind', 'outcome');
-  const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True.');
-  const expiryHelp = 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
+  const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True. Reported by the leader.');
+  const expiryHelp =
+    'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time. Reported by the leader.';
   const expiry = gauge('injector_serving_certificate_expiry_timestamp_seconds', ['injector'], expiryHelp);
   const authorityHelp =
-    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
+    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time. Reported by the leader.';
   const authorityExpiry = gauge('injector_certificate_authority_expiry_timestamp_seconds', ['injector'], authorityHelp);
   const rotationsHelp =
     'Certificates replaced (success), refused because of the spec or a Secret (refused), or not written (failed).';
@@ -102,11 +103,11 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     queued: (length) => queueLength.set(length),
     leading(isLeading) {
       leader.set(isLeading ? 1 : 0);
-      // Only the leader reports rollouts, restarts and held pods.
       if (isLeading) return;
+      // What only the leader reports is no longer known here; another leader may change or delete the objects.
       rollouts.clear();
       restarts.clear();
-      heldPods.reset();
+      for (const each of [conditions, expiry, authorityExpiry, heldPods]) each.reset();
     },
     applied: (kind, outcome) => applies.inc({ kind, outcome }),
     conditions(injector, states) {
