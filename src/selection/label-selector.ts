@@ -69,6 +69,24 @@ function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boole
   return candidates.some((candidate) => requirements.every((requirement) => holds(requirement, candidate)));
 }
 
+/**
+ * Returns labels that a selector selects, or with `isWanted` false, does not select. Undefined if
+ * there are none.
+ * @param fixed labels that the object has in any case
+ */
+export function labelsFor(selector: LabelSelector, isWanted: boolean, fixed: Labels = {}): Labels | undefined {
+  const matches = apiServerMatcher(selector);
+  if (matches(fixed) === isWanted) return {};
+  const found: Record<string, string> = {};
+  for (const key of keysOf(selector).filter((each) => !Object.hasOwn(fixed, each))) {
+    const requirements = requirementsOf(selector).filter((each) => each.key === key);
+    const candidates = [undefined, 'other', ...requirements.flatMap(({ values }) => values ?? [])];
+    const value = candidates.find((each) => requirements.every((one) => holds(one, each)) === isWanted);
+    if (value !== undefined) found[key] = value;
+  }
+  return matches({ ...fixed, ...found }) === isWanted ? found : undefined;
+}
+
 function isMet(requirement: LabelSelectorRequirement, labels: Labels): boolean {
   const { key } = requirement;
   return holds(requirement, Object.hasOwn(labels, key) ? labels[key] : undefined);
