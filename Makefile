@@ -2,7 +2,7 @@
 RUN := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate screenshots record verify format image release conformance clean
+.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate screenshots site record verify format image release conformance clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,10 @@ generate: install ## write crds/ and the other generated files
 screenshots: build ## write the screenshots of docs/images/ (needs Debian's chromium)
 	@$(RUN) scripts/html-report/check.ts --screenshots
 	@$(RUN) scripts/playground/check.ts --screenshots
+	@$(RUN) scripts/demo-picture.ts
+
+site: build ## render the documentation and the playground into .build/site, and check their links (BASE=/path/)
+	@$(RUN) scripts/site.ts
 
 record: install ## run the Go programs again whose results the tests replay (minutes)
 	@cd scripts/go-types && go run . ../../src/inject

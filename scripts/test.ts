@@ -68,6 +68,7 @@ const beside: Step[] = [
   summary('completion', ['scripts/completion.ts']),
   one('HTML report', [...typescript, 'scripts/html-report/check.ts']),
   one('playground', [...typescript, 'scripts/playground/check.ts']),
+  one('site', [...typescript, 'scripts/site.ts']),
   summary('workflows', ['packaging/check-workflows.ts'], needsGo),
   // Needs helm. If helm is not on the PATH, compiling it takes minutes.
   one('baseline', [...typescript, 'scripts/baseline.ts'], needsGo),

@@ -1,0 +1,66 @@
+import { posix } from 'node:path';
+
+/** Folders and files whose Markdown is for developers, and is not part of the site. */
+export const unrendered = [
+  '**/node_modules/**',
+  '.build/**',
+  '{bench,dist,packaging,release,scripts,src}/**',
+  'docs/measurements/**',
+  'README.md',
+];
+
+const isPage = (file: string): boolean =>
+  /\.md$/.test(file) &&
+  !/^(?:bench|packaging|scripts|src)\//.test(file) &&
+  !file.startsWith('docs/measurements/') &&
+  file !== 'README.md';
+
+/** Returns where a page of this repository is on the site, as a Markdown file: `docs/lint/README.md` is `lint/index.md`. */
+export function sitePath(file: string): string {
+  if (file === 'site/index.md') return 'index.md';
+  if (file === 'docs/README.md') return 'contents.md';
+  if (file === 'CHANGELOG.md') return 'changes.md';
+  return file
+    .replace(/^docs\//, '')
+    .replace(/(^|\/)README\.md$/, '$1index.md')
+    .replace(/^[A-Z]+\.md$/, (name) => name.toLowerCase());
+}
+
+/**
+ * Returns the address on the site for a link in a file of this repository. Files and folders that
+ * are not pages are shown by the repository's host.
+ * @param file the path of the file with the link, from the root of the repository
+ */
+export function siteLink(href: string, file: string, repository: string): string {
+  if (/^(?:[a-z]+:|#|\/)/.test(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const target = posix.join(posix.dirname(file), path);
+  const hash = anchor === undefined ? '' : `#${anchor}`;
+  if (isPage(target)) return `/${sitePath(target)}${hash}`;
+  return `${repository}/blob/main/${target}${hash}`;
+}
+
+/** Returns the anchor that GitHub gives a heading, so that a link works there and here. */
+export function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** A section of the contents, with the paths of its pages. */
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly string[];
+}
+
+/** Returns the sections of docs/README.md: each item of its list is a section. */
+export function sectionsOf(contents: string): Section[] {
+  return contents
+    .split(/^- /m)
+    .slice(1)
+    .map((item) => ({
+      title: item.slice(0, item.indexOf(':')),
+      pages: [...item.matchAll(/\]\(([^)#]*)\)/g)].map(([, href = '']) => posix.join('docs', href)),
+    }));
+}
