@@ -18,7 +18,11 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait for a pass.');
   const leader = gauge('injector_leader', [], '1 while this process is the leader.');
   const applies = counter('injector_applies_total', 'Objects compared; differences are written.', 'kind', 'outcome');
-  const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True. Reported by the leader.');
+  const conditions = gauge(
+    'injector_condition',
+    ['injector', 'type'],
+    '1 while the condition is True. Reported by the leader.',
+  );
   const expiryHelp =
     'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time. Reported by the leader.';
   const expiry = gauge('injector_serving_certificate_expiry_timestamp_seconds', ['injector'], expiryHelp);
@@ -104,7 +108,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     leading(isLeading) {
       leader.set(isLeading ? 1 : 0);
       if (isLeading) return;
-      // What only the leader reports is no longer known here; another leader may change or delete the objects.
+      // Another leader may now change or delete the objects.
       rollouts.clear();
       restarts.clear();
       for (const each of [conditions, expiry, authorityExpiry, heldPods]) each.reset();
