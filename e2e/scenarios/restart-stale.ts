@@ -64,6 +64,7 @@ export const restartStale: Scenario = {
     // Wait until freshly ready workloads no longer count as restarting.
     await sleep(1000);
 
+    await checkWindows(stage);
     const started = Date.now();
     const window: Window = { after: observer.latest(), except: [guarded.sick] };
     await applyObject(client, revisionTag(tag, 'v2', { strategy: { restart: bounds } }));
@@ -120,6 +121,29 @@ export const restartStale: Scenario = {
     return `each of ${restartable.length} workloads restarted once, in ${seconds} s with ${losses.length} lost leaders; at ${most.instants} instants, at most ${most.cluster.count} workloads were unavailable, and at most ${most.namespace.count} in a namespace (after a restart of all workloads at the same time: ${naive.cluster.count} and ${naive.namespace.count})`;
   },
 };
+
+/** Moves the tag outside its windows: nothing restarts, and the status says when one begins. */
+async function checkWindows({ context, observer }: Stage): Promise<void> {
+  const after = observer.latest();
+  // 12 and 13 hours from now, in a zone whose offset is not a whole number of hours.
+  const [from, to] = [12, 13].map((hours) => {
+    const date = new Date(Date.now() + hours * 3_600_000);
+    return date.toLocaleTimeString('en-GB', { timeZone: 'Asia/Kathmandu', hour: '2-digit', minute: '2-digit' });
+  });
+  const windows = [{ from, to, timeZone: 'Asia/Kathmandu' }];
+  await applyObject(context.client, revisionTag(tag, 'v2', { strategy: { restart: bounds, windows } }));
+  await context.check('outside the windows of the tag, the status says when the next one begins', async () => {
+    const { phase, waiting } = await restartsOf(context, tag);
+    const [first] = waiting;
+    const begins = Date.parse(/: the next one begins at (.*)$/.exec(first?.message ?? '')?.[1] ?? '');
+    const hours = Math.round((begins - Date.now()) / 360_000) / 10;
+    return found(`${phase} ${first?.reason ?? ''} ${hours}`, 'Waiting Window 12');
+  });
+  await sleep(1500);
+  await context.checkNow('outside the windows, the operator restarts no workload', () =>
+    found([...edits(observer.sightings(), after).keys()].join(), ''),
+  );
+}
 
 /** Returns the resources of the groups apps and policy that the operator read, sorted. */
 function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[] {

@@ -26,8 +26,19 @@ const environment = new Environment()
 export function validationRules(expressions: Readonly<Record<string, string>>): readonly ValidationRule[] {
   return Object.entries(expressions).map(([message, rule]) => {
     const [field = ''] = /^[\w.]+/.exec(message) ?? [];
-    return { field, message, rule, holds: environment.parse(rule) };
+    const evaluate: ValidationRule['holds'] = environment.parse(rule);
+    return { field, message, rule, holds: (context) => holdsFor(() => evaluate(context)) };
   });
+}
+
+/** As for the API server, a rule does not hold for a time zone that does not exist. */
+function holdsFor(evaluate: () => boolean): boolean {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /** Returns the mistakes in a parsed object. The `self` of the rules is the object, or its spec. */

@@ -101,23 +101,26 @@ describe('planRestarts, with shared budgets and bounds,', () => {
       const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
       const own = [unknown({ budgets }), candidate('b', { budgets })];
       const next = (isUncertain: boolean, bounds = one) =>
-        names(plan(own, bounds, 1000, [], isUncertain ? [lost(budgets)] : []).restart);
+        names(plan(own, bounds, 1000, [], { uncertain: isUncertain ? [lost(budgets)] : [] }).restart);
       assert.deepEqual([next(false), next(true)], [['b'], []]);
       assert.deepEqual([next(false, wide), next(true, wide)], [['b'], []]);
     });
 
     it('may retry the same workload', () => {
       const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
-      assert.deepEqual(names(plan([candidate('a', { budgets })], one, 1000, [], [lost(budgets)]).restart), ['a']);
+      assert.deepEqual(
+        names(plan([candidate('a', { budgets })], one, 1000, [], { uncertain: [lost(budgets)] }).restart),
+        ['a'],
+      );
     });
 
     it('still knows for which tag they are restarting', () => {
-      const { restart, status } = plan([candidate('a')], wide, 1000, [restartedForLogs('a')], [lost()]);
+      const { restart, status } = plan([candidate('a')], wide, 1000, [restartedForLogs('a')], { uncertain: [lost()] });
       assert.deepEqual([names(restart), reasons(status.waiting)], [[], ['a OtherTag']]);
     });
 
     it('does not report them as restarting', () => {
-      const { status, counts } = plan([unknown(), candidate('b')], one, 1000, [], [lost()]);
+      const { status, counts } = plan([unknown(), candidate('b')], one, 1000, [], { uncertain: [lost()] });
       assert.deepEqual([status.inProgress, counts.restarting, status.phase], [0, 0, 'Waiting']);
       assert.deepEqual(reasons(status.waiting), ['a Failed', 'b Bound']);
     });

@@ -66,6 +66,8 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   readonly paused: boolean;
   /** Whether a user excluded the workload by annotation. */
   readonly isExcluded?: boolean;
+  /** Why the namespace denies restarts. */
+  readonly denied?: RestartHold | undefined;
   /** Whether the pod template contains the sidecar, so that a restart changes nothing. */
   readonly isInjectedByHand?: boolean;
   /** Whether any of its pods has a canary that was rolled back. */
@@ -96,6 +98,8 @@ export interface RestartSituation {
   readonly own: readonly RestartCandidate[];
   readonly others: readonly OtherRestart[];
   readonly uncertain?: readonly UncertainRestart[];
+  /** When the next window opens, in ms since 1970; undefined if restarts may begin now. */
+  readonly opensAt?: number | undefined;
   /** The turns of the namespaces until now; by default, no namespace had a turn. */
   readonly shares?: FairShares;
 }

@@ -1,5 +1,5 @@
 import { injectedByAnnotation } from '../api/names.ts';
-import { restartChoiceAnnotation } from '../api/revision-tag/restart-annotation.ts';
+import { restartChoiceAnnotation, updatesAnnotation } from '../api/revision-tag/restart-annotation.ts';
 import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { isCurrent, type RestartCandidate } from './restart-candidate.ts';
 import type { RolloutWorkload } from '../routing/workload-key.ts';
@@ -34,6 +34,7 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
   if (candidate.leftOut !== undefined) return candidate.leftOut;
   if (candidate.isExcluded === true)
     return because('Excluded', `annotation ${restartChoiceAnnotation} excludes it: recreate its pods yourself`);
+  if (candidate.denied !== undefined) return candidate.denied;
   if (candidate.isInjectedByHand === true) {
     const injected = `its pod template is already injected (annotation ${injectedByAnnotation})`;
     return because('InjectedByHand', `${injected}: remove the sidecar from the template`);
@@ -50,6 +51,15 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
   return restarted?.isLost === true
     ? because('Reverted', `${done}, but another client reverted that: recreate its pods with the tool that owns it`)
     : because('StillStale', `${done} but still has stale pods: find out why`);
+}
+
+/** Returns why a namespace denies restarts. @param value its annotation `updatesAnnotation` */
+export function whyDenied(value: string | undefined): Why | undefined {
+  if (value === undefined || value === 'allow') return undefined;
+  const annotation = `annotation ${updatesAnnotation} of its namespace`;
+  if (value === 'deny') return { reason: 'Denied', message: `${annotation} is deny: recreate its pods yourself` };
+  const found = JSON.stringify(value.slice(0, 32));
+  return { reason: 'Denied', message: `${annotation} must be allow or deny, and is ${found}: correct it` };
 }
 
 /** Returns the status entry of a workload that is not restarted. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { FairShares } from './fair-shares.ts';
 import { atOnce } from '../steps/steps.ts';
 import { planRestarts } from './restarts.ts';
+import { whyDenied } from './restart-reasons.ts';
 import { at, boundsOf } from './testdata/situation.ts';
 import {
   candidate,
@@ -80,6 +81,7 @@ describe('planRestarts', () => {
     ['a paused Deployment', { paused: true }, 'Paused'],
     ['a StatefulSet with strategy OnDelete', { kind: 'StatefulSet', updateType: 'OnDelete' }, 'OnDelete'],
     ['an excluded workload', { isExcluded: true }, 'Excluded'],
+    ['a workload of a namespace that denies updates', { denied: whyDenied('deny') }, 'Denied'],
     ['an injected pod template', { isInjectedByHand: true }, 'InjectedByHand'],
     ['a StatefulSet with a partition', { kind: 'StatefulSet', partition: 1 }, 'Partitioned'],
     ['a workload left out by the caller', { leftOut: { reason: 'NotAsked', message: 'no' } }, 'NotAsked'],
@@ -127,6 +129,16 @@ describe('planRestarts', () => {
       const { restart, status } = plan([each]);
       assert.equal(restart.length === 1 ? 'restart' : status.waiting[0]?.reason, expected, JSON.stringify(each));
     }
+  });
+
+  it('outside the windows, restarts only workloads that the operator made incomplete, and plans when one opens', () => {
+    const broken = incomplete('b', { restarted: since(900, older), stale: 1 });
+    const opensAt = at(2000).getTime();
+    const { restart, status, at: next } = plan([candidate('a'), broken, incomplete('c')], wide, 1000, [], { opensAt });
+    assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Window', 'b Next', 'c Window']]);
+    assert.match(status.waiting[0]?.message ?? '', /^it is outside the windows of .*2026-01-01T00:33:20Z$/);
+    assert.equal(next, at(1500).getTime(), 'the restart of b becomes late before the window opens');
+    assert.equal(plan([candidate('a')], wide, 1000, [], { opensAt }).at, opensAt);
   });
 
   it('first restarts a workload that is restarting for another target, and counts it once', () => {

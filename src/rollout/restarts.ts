@@ -17,6 +17,7 @@ import {
   type RestartSituation,
 } from './restart-candidate.ts';
 import { notRestarted, type NotRestarted, longestMessage, type Why, whyNever } from './restart-reasons.ts';
+import { whenOpen } from './update-windows.ts';
 import { forEach, type Steps } from '../steps/steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 
@@ -55,11 +56,12 @@ export interface RestartPlan {
  * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: if the operator
  * made it incomplete (by a restart for another target, by a restart whose new pods crash, or by a
  * canary that was rolled back), it is restarted first, because its unready pods use up the budget.
+ * Such a workload does not wait for a window, either; all others do.
  * Namespaces take turns, so that no author delays others; in a namespace, the order is by kind and
  * name. Workloads in namespaces with many failures come last.
  */
 export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
-  const { others, uncertain = [], shares = new FairShares() } = situation;
+  const { others, uncertain = [], opensAt, shares = new FairShares() } = situation;
   // Sorting ten thousand workloads takes only 3 ms, so this is one step.
   const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
@@ -101,7 +103,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     yield* forEach(
       next.inTurns(candidates, ({ namespace }) => namespace),
       (candidate) => {
-        const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, turn === 0);
+        const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, opensAt, turn === 0);
         delayed.set(candidate, notNow ?? planned);
         if (notNow !== undefined) return;
         restart.push(candidate);
@@ -128,7 +130,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
       untouched: untouched.slice(0, listedNames),
     },
     counts,
-    at: nextMoment(inProgress, elsewhere, bounds, now),
+    at: nextMoment(inProgress, elsewhere, opensAt, bounds, now),
   };
 }
 
@@ -160,6 +162,7 @@ function* underWay(
 function nextMoment(
   inProgress: Iterable<RestartCandidate>,
   elsewhere: readonly OtherRestart[],
+  opensAt: number | undefined,
   bounds: RestartStrategy,
   now: number,
 ): number | undefined {
@@ -172,15 +175,22 @@ function nextMoment(
     consider(lateAt(at, each, bounds), doneAt(at, each, bounds, now), forgottenAt(at));
   }
   for (const each of elsewhere) consider(doneAt(each.at, each, bounds, now), forgottenAt(each.at));
+  if (opensAt !== undefined) consider(opensAt);
   return next === Infinity ? undefined : next;
 }
 
 /** @param isBlamed whether the operator made the workload incomplete */
-function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed: boolean): Why | undefined {
+function whyNotNow(
+  candidate: RestartCandidate,
+  running: RestartBounds,
+  opensAt: number | undefined,
+  isBlamed: boolean,
+): Why | undefined {
   if (candidate.hold !== undefined) return candidate.hold;
   const tag = running.otherTag(candidate);
   if (tag !== undefined) return { reason: 'OtherTag', message: `it is being restarted for RevisionTag ${tag}` };
   if (!isBlamed) {
+    if (opensAt !== undefined) return { reason: 'Window', message: whenOpen(opensAt) };
     const budget = running.exhausted(candidate);
     if (budget !== undefined)
       return { reason: 'Budget', message: `PodDisruptionBudget ${budget} allows no disruption now` };

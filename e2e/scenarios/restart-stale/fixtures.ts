@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { isTrue } from '../../harness/apply.ts';
+import { isTrue, objectOf } from '../../harness/apply.ts';
 import { describeLeft, restartsOf } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found, waitFor } from '../../harness/wait-for.ts';
@@ -104,6 +104,7 @@ export async function createLeftAlone(context: ScenarioContext) {
   const namespace = await context.namespace('left', { 'istio.io/rev': tag });
   const late = await context.namespace('late');
   const others = await context.namespace('others', { 'istio.io/rev': 'v1' });
+  const denying = await context.namespace('denying', { 'istio.io/rev': tag });
   const onDelete = { type: 'OnDelete' };
   const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
   const paused = workload('Deployment', namespace, 'paused');
@@ -120,19 +121,23 @@ export async function createLeftAlone(context: ScenarioContext) {
     barePod(namespace, 'bare'),
     workload('Deployment', late, 'never-injected'),
     workload('Deployment', others, 'of-a-revision'),
+    workload('Deployment', denying, 'denied'),
   ]);
-  const namespaces = [namespace, late, others];
+  const namespaces = [namespace, late, others, denying];
   const all = async () => (await Promise.all(namespaces.map((each) => podsOf(client, each)))).flat();
-  await waitFor('12 pods that must not restart', async () => (await all()).length === 12);
+  await waitFor('13 pods that must not restart', async () => (await all()).length === 13);
   // The Job's pod must stay unready, because a ready pod would complete.
-  await waitFor('11 ready pods', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 11);
+  await waitFor('12 ready pods', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 12);
   await client.patch(paused, 'merge', { spec: { paused: true } });
   await labelNamespace(client, late, { 'istio.io/rev': tag });
   await labelNamespace(client, others, { 'istio.io/rev': 'v2' });
+  const annotations = { 'sidecar-injector.io/updates': 'deny' };
+  await client.patch(objectOf('v1', 'Namespace', denying), 'merge', { metadata: { annotations } });
   return {
     namespaces,
     reasons: [
       'DaemonSet/by-hand-too OnDelete',
+      'Deployment/denied Denied',
       'Deployment/excluded Excluded',
       'Deployment/paused Paused',
       'Job/once Job',

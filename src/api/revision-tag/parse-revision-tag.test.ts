@@ -78,12 +78,14 @@ describe('parseRevisionTag', () => {
 describe('validateRevisionTag', () => {
   const canary = (...steps: object[]) => ({ strategy: { canary: { steps } } });
   const shadow = { weight: 0, shadow: true };
+  const berlin = { from: '22:00', to: '05:00', timeZone: 'Europe/Berlin' };
   for (const [title, name, spec] of [
     ['a minimal spec', 'prod', {}],
     ['a name of 63 characters', 't'.repeat(63), {}],
     ['enableNamespacesByDefault on tag default', 'default', { enableNamespacesByDefault: true }],
     ['tag default with revision default', 'default', { revision: 'default' }],
     ['restarts without a canary', 'prod', { strategy: { restart: {} } }],
+    ['windows', 'prod', { strategy: { windows: [{ days: ['Sat', 'Sun'], from: '00:00', to: '24:00' }, berlin] } }],
     ['one step with weight 100', 'prod', canary({ weight: 100 })],
     ['only shadow steps', 'prod', canary(shadow, { ...shadow, pause: '1h30m' })],
     ['steps and pauses', 'prod', canary(shadow, { weight: 1, pause: 'UntilResumed' }, { weight: 2, pause: '10s' })],

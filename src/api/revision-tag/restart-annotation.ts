@@ -8,6 +8,9 @@ export const restartedAnnotation = ownName('restarted');
 /** With value `"false"`, this annotation of a workload excludes the workload from all restarts. */
 export const restartChoiceAnnotation = ownName('restart');
 
+/** With value `deny`, this annotation of a namespace excludes its workloads from all restarts. */
+export const updatesAnnotation = ownName('updates');
+
 export interface WorkloadRestart {
   readonly tag: string;
   /** The configuration for the new pods, `<InjectorConfig>.<hash8>`. */

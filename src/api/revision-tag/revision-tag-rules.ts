@@ -22,6 +22,10 @@ export const revisionTagSpecRules = validationRules({
     "!(has(self.strategy) && has(self.strategy.canary)) || duration(self.strategy.canary.analysis.readyTimeout) >= duration('10s')",
   'spec.strategy.restart.readyTimeout must be at least 10s, because otherwise every restart would time out before it can complete; increase it':
     "!(has(self.strategy) && has(self.strategy.restart)) || duration(self.strategy.restart.readyTimeout) >= duration('10s')",
+  'spec.strategy.windows: from and to of a window must differ, because otherwise it would have no length; for a whole day, set from to "00:00" and to to "24:00"':
+    '!(has(self.strategy) && has(self.strategy.windows)) || self.strategy.windows.all(window, window.from != window.to)',
+  'spec.strategy.windows: timeZone must be the name of an existing time zone, because the operator needs its local time; write it as in Europe/Berlin':
+    '!(has(self.strategy) && has(self.strategy.windows)) || self.strategy.windows.all(window, window.timeZone != "Local" && timestamp("2026-01-01T00:00:00Z").getFullYear(window.timeZone) > 0)',
   'spec.strategy.rollback.restart: Canary requires spec.strategy.canary, because it restarts the workloads of a canary that was rolled back; add spec.strategy.canary or remove rollback':
     "!(has(self.strategy) && has(self.strategy.rollback)) || self.strategy.rollback.restart == 'None' || (has(self.strategy) && has(self.strategy.canary))",
 });

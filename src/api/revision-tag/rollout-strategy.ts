@@ -7,6 +7,7 @@ import {
   list,
   optional,
   optionalObject,
+  text,
   whole,
 } from '../kubernetes/field-types.ts';
 
@@ -75,6 +76,34 @@ const restart = z.object({
     ),
 });
 
+/** The days of a week, in the order of `Date.getUTCDay`. */
+export const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
+
+const beginPattern = /^([01][0-9]|2[0-3]):[0-5][0-9]$/;
+const endPattern = /^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/;
+
+/** The name of a time zone. The rule of the CRD checks whether the zone exists. */
+const timeZonePattern = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+){0,2}$/;
+
+const updateWindow = z.object({
+  days: optional(
+    list(z.enum(weekdays), 7).min(1),
+    'The days on which the window begins, such as Sat. If unset, it begins on every day.',
+  ),
+  from: text(5, beginPattern, 'must be a time such as "22:00"').describe(
+    'The local time at which the window begins, such as "22:00".',
+  ),
+  to: text(5, endPattern, 'must be a time such as "05:00", at most "24:00"').describe(
+    'The local time at which the window ends, such as "05:00". If this is not later than from, the window ends on the next day.',
+  ),
+  timeZone: text(64, timeZonePattern, 'must be the name of a time zone such as Europe/Berlin')
+    .default('UTC')
+    .describe('The time zone of days, from and to, such as Europe/Berlin.'),
+});
+
+/** A weekly window in which the operator may disrupt workloads. */
+export type UpdateWindow = z.output<typeof updateWindow>;
+
 export const rolloutStrategySchema = z.object({
   canary: optional(
     canary,
@@ -83,6 +112,10 @@ export const rolloutStrategySchema = z.object({
   restart: optional(
     restart,
     'Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.',
+  ),
+  windows: optional(
+    list(updateWindow, 14).min(1),
+    'When the operator may begin to restart workloads. Restarts that have begun are completed. If unset, at any time.',
   ),
   rollback: optionalObject('Additional actions of a rollback.', {
     restart: choice(

@@ -12,6 +12,10 @@ const revision = '1-24';
 const canary = (...steps: unknown[]) => ({ revision, strategy: { canary: { steps } } });
 const steps = 'spec.strategy.canary.steps';
 const analysis = (fields: object) => ({ revision, strategy: { canary: { steps: [{ weight: 5 }], analysis: fields } } });
+const windows = (...each: object[]) => ({
+  revision,
+  strategy: { windows: each.map((fields) => ({ from: '01:00', to: '05:00', ...fields })) },
+});
 
 export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a spec without a revision', name: 'prod', spec: {}, field: 'spec.revision', refusedBy: 'schema', message: /[Rr]equired|string/ },
@@ -49,6 +53,16 @@ export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a negative minReadySeconds', name: 'prod', spec: { revision, strategy: { restart: { minReadySeconds: -1 } } }, field: 'spec.strategy.restart.minReadySeconds', refusedBy: 'schema', message: /0/ },
   { title: 'a restart.readyTimeout that is not a duration', name: 'prod', spec: { revision, strategy: { restart: { readyTimeout: '10 minutes' } } }, field: 'spec.strategy.restart.readyTimeout', refusedBy: 'schema', message: /duration|should match/ },
   { title: 'a restart.readyTimeout of 1s', name: 'prod', spec: { revision, strategy: { restart: { readyTimeout: '1s' } } }, field: 'spec.strategy.restart.readyTimeout', refusedBy: 'rule', message: /at least 10s/ },
+  { title: 'an empty list of windows', name: 'prod', spec: windows(), field: 'spec.strategy.windows', refusedBy: 'schema', message: /at least 1|>=1/ },
+  { title: 'a window on an unknown day', name: 'prod', spec: windows({ days: ['Saturday'] }), field: 'spec.strategy.windows[0].days[0]', refusedBy: 'schema', message: /Sat/ },
+  { title: 'a window without days', name: 'prod', spec: windows({ days: [] }), field: 'spec.strategy.windows[0].days', refusedBy: 'schema', message: /at least 1|>=1/ },
+  { title: 'a window without an end', name: 'prod', spec: { revision, strategy: { windows: [{ from: '01:00' }] } }, field: 'spec.strategy.windows[0].to', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'a window that begins at 24:00', name: 'prod', spec: windows({ from: '24:00' }), field: 'spec.strategy.windows[0].from', refusedBy: 'schema', message: /22:00|should match/ },
+  { title: 'a window that ends at 24:01', name: 'prod', spec: windows({ to: '24:01' }), field: 'spec.strategy.windows[0].to', refusedBy: 'schema', message: /24:00|should match/ },
+  { title: 'a time zone that is an offset', name: 'prod', spec: windows({ timeZone: '+01:00' }), field: 'spec.strategy.windows[0].timeZone', refusedBy: 'schema', message: /Europe\/Berlin|should match/ },
+  { title: 'a time zone that does not exist', name: 'prod', spec: windows({ timeZone: 'Europe/Bonn' }), field: 'spec.strategy.windows', refusedBy: 'rule', message: /existing time zone/ },
+  { title: 'the time zone of the API server', name: 'prod', spec: windows({ timeZone: 'Local' }), field: 'spec.strategy.windows', refusedBy: 'rule', message: /existing time zone/ },
+  { title: 'a window without length', name: 'prod', spec: windows({ from: '05:00' }), field: 'spec.strategy.windows', refusedBy: 'rule', message: /must differ/ },
   { title: 'an unknown rollback.restart', name: 'prod', spec: { revision, strategy: { rollback: { restart: 'All' } } }, field: 'spec.strategy.rollback.restart', refusedBy: 'schema', message: /None/ },
   { title: 'rollback.restart without a canary', name: 'prod', spec: { revision, strategy: { rollback: { restart: 'Canary' } } }, field: 'spec.strategy.rollback.restart', refusedBy: 'rule', message: /requires spec.strategy.canary/ },
 ];

@@ -16,6 +16,7 @@ import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
 import { healthLines, healthOfClass, isAlive, readinessOf } from '../usage/operator-health.ts';
+import { nextOpening, whenOpen } from '../../rollout/update-windows.ts';
 import { restartLine } from '../rollout/rollout-lines.ts';
 import { earlierRevision, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -160,7 +161,9 @@ function describeRestarts(
   const bounds = `${plural(maxUnavailableWorkloads, 'workload')} at a time, ${perNamespace} per namespace (${field})`;
   const restarts = status?.restarts;
   const obstacle = restarts?.phase === 'NotAllowed' ? `; currently not allowed: ${restarts.message}` : '';
-  return `${what}, ${bounds}${obstacle}`;
+  const opensAt = nextOpening(strategy.windows, Date.now());
+  const wait = opensAt === undefined ? '' : `; ${whenOpen(opensAt)}`;
+  return `${what}, ${bounds}${wait}${obstacle}`;
 }
 
 /** Reports whether a move begins a rollout: the tag has a canary strategy and another revision. */

@@ -1,5 +1,6 @@
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { updatesAnnotation } from '../../api/revision-tag/restart-annotation.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import { takeFromLargest } from '../../rollout/fair-shares.ts';
@@ -237,6 +238,9 @@ interface PodReaders {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** The maximum length of the annotation that allows or denies updates, in characters. */
+const choiceLimit = 64;
+
 /**
  * Returns the stores for one watch of pods and namespaces, which serves Events and usage.
  * @param restart ends this watch and starts another; called when a selector needs a dropped field
@@ -262,7 +266,9 @@ export function followPods(
     keepOfNamespace: ({ apiVersion, kind, metadata }) => {
       const { name = '', uid = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
       const leaving = deletionTimestamp === undefined ? {} : { deletionTimestamp };
-      return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion, ...leaving } };
+      const choice = metadata.annotations?.[updatesAnnotation]?.slice(0, choiceLimit);
+      const annotations = choice === undefined ? {} : { annotations: { [updatesAnnotation]: choice } };
+      return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion, ...annotations, ...leaving } };
     },
   };
 }

@@ -12,11 +12,14 @@ import { formatRoute } from '../../routing/route.ts';
 import { liveRollout } from '../webhooks/published-webhook.ts';
 import { publishedConfiguration, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
-export interface RestartParts extends Omit<RestartPassOptions, 'tags' | 'objectOf' | 'podsOf' | 'judgedBy'> {
+export interface RestartParts extends Omit<
+  RestartPassOptions,
+  'tags' | 'objectOf' | 'podsOf' | 'judgedBy' | 'updatesChoice'
+> {
   readonly settings: OperatorSettings;
   readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks'>;
   readonly targets: Pick<TagTargets, 'tags'>;
-  readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook'>;
+  readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook' | 'updatesChoice'>;
 }
 
 /** Returns the restart pass. If restarts are disabled, the pass only reports this. */
@@ -40,6 +43,7 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
     tags: () => targets.tags().filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     objectOf: (tag) => view.tags.get(tag),
     podsOf: (tag) => usage.podsOf(tag),
+    updatesChoice: (namespace) => usage.updatesChoice(namespace),
     judgedBy: (tag) => {
       const name = tagWebhookConfiguration(tag);
       return judgedPath(tag, view.mutatingWebhooks.get(name), usage.selectingWebhook(name));

@@ -5,6 +5,8 @@ import type { FairShares } from '../../rollout/fair-shares.ts';
 import type { Refusal } from '../../rollout/observation.ts';
 import type { Steps } from '../../steps/steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';
+import { whyDenied } from '../../rollout/restart-reasons.ts';
+import { nextOpening } from '../../rollout/update-windows.ts';
 import type { ReplicaReports } from '../ports.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { coveringBudgets } from './disruption-budget.ts';
@@ -22,6 +24,8 @@ export interface TagRestartSources {
   readonly hasMoved: boolean;
   readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'lastNamespaces' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
+  /** Returns the annotation of a namespace that allows or denies updates. */
+  readonly updatesChoice: (namespace: string) => string | undefined;
   /** The refusals of pods that follow the tag. */
   readonly refusals: readonly Refusal[];
   readonly shares: FairShares;
@@ -42,7 +46,7 @@ const maxMessageLength = 512;
 /** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
-  { groups, workloads, hasMoved, failedRestarts, reports, refusals, shares, now }: TagRestartSources,
+  { groups, workloads, hasMoved, failedRestarts, reports, updatesChoice, refusals, shares, now }: TagRestartSources,
 ): Steps<TagRestarts> {
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
@@ -64,6 +68,7 @@ export function* planTagRestarts(
       hold: hasMoved ? justMoved : (failedRestarts.holdOf(key) ?? notServed(target)),
       isDeferred: lastNamespaces.has(namespace),
     }),
+    deniedIn: (namespace) => whyDenied(updatesChoice(namespace)),
     rolledBackFrom,
     rolloutStartedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
     isRollbackOnly: isRollbackOnly({ spec }),
@@ -74,7 +79,8 @@ export function* planTagRestarts(
   const uncertain = [...unknown].map(([key, record]): UncertainRestart => {
     return { key, ...recordedWorkload(record), budgets: coveringBudgets(record, budgets) };
   });
-  const plan = yield* planRestarts({ own, others, uncertain, shares }, bounds, now);
+  const opensAt = nextOpening(spec.strategy?.windows, now);
+  const plan = yield* planRestarts({ own, others, uncertain, opensAt, shares }, bounds, now);
   return { plan, ...inputs };
 }
 

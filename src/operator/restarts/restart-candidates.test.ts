@@ -132,6 +132,13 @@ describe('restartCandidates', () => {
     assert.deepEqual([covering('current', {}), covering('stale', {}), covering('current', incomplete)], [0, 1, 1]);
   });
 
+  it('have no restart for a workload whose namespace denies updates, also for another tag', () => {
+    const workloads = [record('web', [restartedAt(now - hour), restartedAt(now, older, 'logs')], incomplete)];
+    const denied = { reason: 'Denied', message: 'x' };
+    const { own, others } = situation({ workloads, deniedIn: (where) => (where === namespace ? denied : undefined) });
+    assert.deepEqual([own[0]?.denied, own[0]?.restarted, others], [denied, undefined, []]);
+  });
+
   it('have no restart for a workload that a user excluded', () => {
     const metadata = { annotations: { 'sidecar-injector.io/restart': 'false' } };
     const health = { ready: false, restarts: 9, crashing: true };

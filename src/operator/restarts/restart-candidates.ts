@@ -41,6 +41,8 @@ export interface RestartSources {
   readonly holdOf?: (
     candidate: Pick<RestartCandidate, 'key' | 'namespace' | 'target'>,
   ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
+  /** Returns why a namespace denies restarts. */
+  readonly deniedIn?: (namespace: string) => RestartHold | undefined;
   /** `status.rollout.rolledBackFrom`. */
   readonly rolledBackFrom?: RolloutRevision | undefined;
   /** Whether to restart only workloads with `rolledBackFrom` (only `rollback.restart` is set). */
@@ -107,12 +109,14 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const found = pods.get(key);
     const { restarts, completeSince, completedFor, progressedAt } = completion;
     const stale = found?.stale ?? 0;
+    const denied = sources.deniedIn?.(workload.namespace);
     // An excluded workload does not count against the bounds.
-    const mine = record.isExcluded ? undefined : restarts.find((each) => each.tag === tag);
+    const isLeftAlone = record.isExcluded || denied !== undefined;
+    const mine = isLeftAlone ? undefined : restarts.find((each) => each.tag === tag);
     const target = found?.target ?? mine?.target ?? '';
     if (mine !== undefined && mine.target !== target) overtaken.push(record);
     const [latest] = restarts;
-    const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
+    const isOther = latest !== undefined && latest.tag !== tag && !isLeftAlone && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
     // There may be ten thousand completed workloads: look up budgets only if they matter.
@@ -148,6 +152,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
       partition,
       paused,
       isExcluded,
+      denied,
       isInjectedByHand,
       rolledBack: found?.rolledBack ?? false,
       hold: delay?.hold,

@@ -126,6 +126,34 @@ describe('the restart pass', () => {
     await fixture.passUntil(() => fixture.restarts.length > 0);
   });
 
+  it('restarts no workload outside the windows of the tag, and says when the next one begins', async () => {
+    const now = new Date(Math.ceil(fixture.clock.now().getTime() / 60_000) * 60_000);
+    const time = (minutes: number): string => new Date(now.getTime() + minutes * 60_000).toISOString().slice(11, 16);
+    await fixture.begin({ restart: bounds, windows: [{ from: time(30), to: time(60) }] });
+    fixture.workload('web');
+    await fixture.passUntil(() => fixture.status()?.waiting[0]?.reason === 'Window');
+    await fixture.passOn();
+    assert.deepEqual(fixture.restarts, []);
+    const { phase, message = '' } = fixture.status() ?? {};
+    assert.equal(phase, 'Waiting');
+    const opensAt = new Date(now.getTime() + 30 * 60_000).toISOString().replace('.000Z', 'Z');
+    assert.ok(message.startsWith('1 waiting; shop/Deployment/web: it is outside the windows'), message);
+    assert.ok(message.endsWith(` begins at ${opensAt}`), message);
+    await fixture.passOn(30 * 60_000);
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+  });
+
+  it('restarts no workload of a namespace that denies updates, until it allows them', async () => {
+    await fixture.begin();
+    fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'deny' });
+    fixture.workload('web');
+    await fixture.passUntil(() => fixture.status()?.untouched[0]?.reason === 'Denied');
+    await fixture.passOn();
+    assert.deepEqual(fixture.restarts, []);
+    fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'allow' });
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+  });
+
   it('reports after 10 s what blocks all restarts', async () => {
     await fixture.begin();
     fixture.workload('web');

@@ -33,6 +33,8 @@ export interface RestartPassOptions extends RestartReportsOptions {
   readonly objectOf: (tag: string) => KubernetesObject | undefined;
   /** Returns the judged pods that follow a tag; undefined before they have been listed. */
   readonly podsOf: (tag: string) => Iterable<PodGroup> | undefined;
+  /** Returns the annotation of a namespace that allows or denies updates. */
+  readonly updatesChoice: (namespace: string) => string | undefined;
   /** Returns the live path of a tag by which its pods are judged; see `judgedPath`. */
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
@@ -185,11 +187,13 @@ export class RestartPass implements RestartSource {
     workloads: FollowedWorkloads,
     hasMoved: boolean,
   ): Promise<TagRestarts> {
-    const { clock, reports, refused } = this.#options;
+    const { clock, reports, refused, updatesChoice } = this.#options;
     const now = clock.now().getTime();
     const refusals = refused.of(tag.metadata.name);
     const own = { failedRestarts: this.#failed, shares: this.#shares, refusals };
-    const inputs = await this.#inSlices(planTagRestarts(tag, { groups, workloads, hasMoved, reports, now, ...own }));
+    const inputs = await this.#inSlices(
+      planTagRestarts(tag, { groups, workloads, hasMoved, reports, updatesChoice, now, ...own }),
+    );
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
+import { updatesAnnotation } from '../../api/revision-tag/restart-annotation.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
@@ -167,6 +168,11 @@ export class ClusterUsage implements UsageSource {
     if (namespaces?.hasSynced !== true) return false;
     const found = namespaces.get(namespace);
     return found === undefined || found.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Returns the annotation of a namespace that allows or denies updates. */
+  updatesChoice(namespace: string): string | undefined {
+    return this.#counting?.stores.namespaces.get(namespace)?.metadata.annotations?.[updatesAnnotation];
   }
 
   /** Returns the version of a webhook by which pods are judged now; undefined on non-leaders. */

@@ -47,9 +47,9 @@ export function plan(
   bounds = one,
   seconds = 1000,
   others: readonly OtherRestart[] = [],
-  uncertain: RestartSituation['uncertain'] = [],
+  { uncertain = [], opensAt }: Pick<RestartSituation, 'uncertain' | 'opensAt'> = {},
 ): RestartPlan {
-  const made = atOnce(planRestarts({ own, others, uncertain }, bounds, at(seconds).getTime()));
+  const made = atOnce(planRestarts({ own, others, uncertain, opensAt }, bounds, at(seconds).getTime()));
   assert.deepEqual(restartStatusSchema.parse(made.status), made.status);
   return made;
 }

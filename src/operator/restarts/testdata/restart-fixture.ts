@@ -57,9 +57,9 @@ export class RestartFixture extends TagFixture {
   }
 
   /** Adds a namespace that follows a tag. */
-  namespace(name: string, tag: string): void {
-    const metadata = { name, labels: { 'istio.io/rev': tag }, resourceVersion: this.#next() };
-    this.#stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  namespace(name: string, tag: string, annotations: Record<string, string> = {}): void {
+    const metadata = { name, labels: { 'istio.io/rev': tag }, annotations, resourceVersion: this.#next() };
+    this.#stores.namespaces.upsert(this.#stores.keepOfNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata }));
   }
 
   /** Adds a complete workload whose only pod has this configuration. */
