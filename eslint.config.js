@@ -56,6 +56,7 @@ export default tseslint.config(
       'node_modules',
       '*.cjs',
       'e2e/controlplane',
+      'site',
     ],
   },
   eslint.configs.recommended,

@@ -1,7 +1,7 @@
 /**
  * `make site`: renders the documentation into .build/site, with the playground, and fails if a link
- * or an anchor leads nowhere. publish.sh sets BASE (the site's path on its host), HOST_BASE (the newest
- * version's) and VERSIONS (the released ones).
+ * or an anchor leads nowhere. publish.sh sets BASE (the site's path on its host), HOST_BASE (the
+ * newest version's) and VERSIONS (the released ones).
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';

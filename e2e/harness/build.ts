@@ -103,6 +103,7 @@ const programs = {
   // Runs the controllers of cert-manager, whose own modules have replace directives.
   certmanager: { package: '.' },
   'pilot-discovery': { package: `${istioPath}/pilot/cmd/pilot-discovery@${istioVersion}` },
+  istioctl: { package: `${istioPath}/istioctl/cmd/istioctl@${istioVersion}` },
   // Runs in the pods of a real node: static, because images have no libraries for it.
   agent: { package: '.', tags: 'netgo,osusergo' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { buildProgram, findHelm, istioModule } from './build.ts';
+import { buildKubectl, buildProgram, findHelm, istioModule } from './build.ts';
 import { freePort } from './free-port.ts';
 import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths } from './paths.ts';
@@ -28,6 +28,8 @@ export interface Istio {
    * @param hasWebhook false to leave out the webhook by the values of the chart
    */
   readonly apply: (hasWebhook?: boolean) => Promise<void>;
+  /** Applies the manifests of `istioctl manifest generate` by kubectl. */
+  readonly applyManifests: () => Promise<void>;
   /** Applies the chart by server-side apply from now on, as Helm 4 does; before, as Helm 3 does. */
   readonly useServerSideApply: () => Promise<void>;
   readonly webhook: () => Promise<WebhookConfiguration>;
@@ -73,6 +75,17 @@ export async function installIstio(context: ScenarioContext): Promise<Istio> {
     );
     await untilActive(client);
   };
+  const applyManifests = async (): Promise<void> => {
+    const istioctl = await buildProgram('istioctl', report);
+    await buildKubectl(report);
+    const spec = { profile: 'minimal', hub: 'registry.example.com/istio', values: { istiodRemote: { injectionURL } } };
+    const [operator, generated] = ['json', 'yaml'].map((type) => join(cluster.run.path, `istio-operator.${type}`));
+    writeFileSync(operator!, JSON.stringify({ apiVersion: 'install.istio.io/v1alpha1', kind: 'IstioOperator', spec }));
+    const manifests = `--manifests "${join(folder, 'manifests')}"`;
+    await shell(`"${istioctl}" manifest generate ${manifests} -f "${operator}" > "${generated}"`);
+    await shell(`kubectl apply -f "${generated}"`);
+    await untilActive(client);
+  };
   const useServerSideApply = (): Promise<void> => {
     way = '--server-side=true --force-conflicts';
     return apply();
@@ -106,5 +119,5 @@ export async function installIstio(context: ScenarioContext): Promise<Istio> {
   istiod.start();
   await istiod.waitUntilReady(() => answersOk(`http://${http}/ready`), 60_000);
   await first;
-  return { version, istiod, apply, useServerSideApply, webhook };
+  return { version, istiod, apply, applyManifests, useServerSideApply, webhook };
 }

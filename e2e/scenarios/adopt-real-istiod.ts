@@ -184,10 +184,12 @@ class Walk {
     await this.#startLoad();
     const before = await webhooksOf(this.#istio);
     await this.#injector(0, /moved by the selectors/, ...move);
-    await this.#checkOurs(true);
-    await this.#istio.apply();
-    await this.#checkOurs(false);
-    await this.#injector(0, /moved by the selectors/, ...move);
+    for (const apply of [this.#istio.apply, this.#istio.applyManifests]) {
+      await this.#checkOurs(true);
+      await apply();
+      await this.#checkOurs(false);
+      await this.#injector(0, /moved by the selectors/, ...move);
+    }
     await this.#injector(0, /istio-sidecar-injector: deactivated.*no longer stands by/, 'finish');
     await this.#checkOurs(true);
     await this.#injector(0, /active again.*shop: given back/, 'back');

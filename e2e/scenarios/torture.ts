@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { type ForeignWebhook, startForeignWebhooks } from '../harness/foreign-webhooks.ts';
+import { without } from '../../src/inject/pod/without.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
@@ -50,7 +51,7 @@ const careless: ForeignWebhook = {
     const { containers, initContainers = [] } = spec as unknown as Record<string, KubernetesObject[] | undefined>;
     const sidecar = { name: 'careless', image: 'registry.example.com/careless:1' };
     const isThere = JSON.stringify(containers).includes('"careless"');
-    const kept = containers?.map(({ resizePolicy: _, livenessProbe: __, ...others }) => others) ?? [];
+    const kept = containers?.map((each) => without(each, 'resizePolicy', 'livenessProbe')) ?? [];
     return [
       { op: 'replace', path: '/spec/containers', value: isThere ? kept : [...kept, sidecar] },
       ...(initContainers.length > 1

@@ -15,7 +15,7 @@ const isPage = (file: string): boolean =>
   !file.startsWith('docs/measurements/') &&
   file !== 'README.md';
 
-/** Returns where a page of this repository is on the site, as a Markdown file: `docs/lint/README.md` is `lint/index.md`. */
+/** Returns the file on the site for a page: `lint/index.md` for `docs/lint/README.md`. */
 export function sitePath(file: string): string {
   if (file === 'site/index.md') return 'index.md';
   if (file === 'docs/README.md') return 'contents.md';

@@ -44,9 +44,9 @@ describe('lostFields', () => {
   it('finds nothing in an equal value, and something in any value that misses a member', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), (value) => {
-        const [[key = ''] = []] = Object.entries(value);
+        const key = Object.keys(value)[0] ?? '';
         assert.deepEqual(lostFields(value, structuredClone(value)), []);
-        const { [key]: _, ...others } = value;
+        const others = Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
         const empty = Array.isArray(value[key]) && value[key].length === 0;
         assert.equal(lostFields(value, others).length > 0, !empty);
       }),

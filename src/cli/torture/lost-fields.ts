@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 
-/** The handlers of probes and hooks. Injectors may replace one, to send requests past the sidecar. */
+/** The handlers of probes and hooks. An injector may replace one, to lead past the sidecar. */
 const handlers = ['httpGet', 'tcpSocket', 'grpc', 'exec'];
 const probes = new Set(['livenessProbe', 'readinessProbe', 'startupProbe', 'postStart', 'preStop']);
 

@@ -49,7 +49,7 @@ describe('podPlaces', () => {
   it('says what is impossible', () => {
     const byName = { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } };
     assert.equal(podPlaces([{ name: 'one', namespaceSelector: byName }], names), 'selects no pod of a new namespace');
-    assert.match(String(podPlaces([{ name: 'all' }], names)), /^selects every pod/);
+    assert.equal(podPlaces([{ name: 'all' }], names), 'selects every pod, so there is nothing to compare with');
   });
 });
 

@@ -29,7 +29,7 @@ const httpGet = { path: '/healthz', port: 'http', httpHeaders: [{ name: 'X-Probe
 const probe = { periodSeconds: 7, failureThreshold: 5, timeoutSeconds: 2 };
 const emptyFields = { env: [], envFrom: [], volumeMounts: [], securityContext: {}, resources: {}, ports: [] };
 
-/** Fields that are not in every version of Kubernetes. An older API server drops or refuses them. */
+/** Fields that an older API server drops or refuses. */
 const newFields: Readonly<Record<string, PodParts>> = {
   'resizePolicy of a container': {
     container: { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] },
@@ -74,11 +74,18 @@ const newFields: Readonly<Record<string, PodParts>> = {
   },
 };
 
+/** The control of the suite, which must be injected. */
+export const plainPod: TortureCase = {
+  name: 'a plain pod',
+  about: 'the control: it must be injected',
+  pod: podWith({}),
+};
+
 /** Returns the pods of the suite. @param sidecar the name of a container that the injector adds */
 export function tortureCases(sidecar: string): TortureCase[] {
   const list = (name: string, about: string, parts: PodParts): TortureCase => ({ name, about, pod: podWith(parts) });
   return [
-    list('a plain pod', 'the control: it must be injected', {}),
+    plainPod,
     list('the longest name', 'a label or host name that is made of it is too long', {
       metadata: { name: longest(253) },
     }),

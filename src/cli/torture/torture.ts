@@ -21,7 +21,7 @@ interface TortureOptions extends ClusterOptions {
 }
 
 /** The report of a run. */
-interface TortureReport {
+export interface TortureReport {
   readonly webhookConfiguration: string;
   readonly webhook: string;
   /** When the run ended (RFC 3339). */
@@ -30,7 +30,7 @@ interface TortureReport {
   readonly results: readonly TortureResult[];
 }
 
-/** `injector torture`: tries pods that injectors have failed on, against any injector, as dry runs. */
+/** `injector torture`: dry-runs pods that injectors have failed on, against any injector. */
 export function tortureCommand(terminal: Terminal): Command {
   return clusterCommand('torture', 'try pods that injectors have failed on, against any injector, as dry runs')
     .requiredOption('--webhook <name>', 'the MutatingWebhookConfiguration of the injector')
@@ -107,7 +107,7 @@ async function inNamespaces<Result>(
   }
 }
 
-/** Returns a function that creates a pod as a dry run. A webhook may answer for up to 30 seconds. */
+/** Returns a function that creates a pod as a dry run. A webhook may take up to 30 seconds. */
 function creator(
   client: ApiClient,
   namespace: string,
@@ -119,13 +119,14 @@ function creator(
     const { metadata, spec } = pod as unknown as KubernetesObject & { spec: JsonObject };
     const labelled = { ...metadata, namespace, labels: { ...metadata.labels, ...labels } };
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: labelled, spec };
-    const answer = await client.create(object, { dryRun: true, signal, timeoutMs: 40_000 });
+    const answer: KubernetesObject = await client.create(object, { dryRun: true, signal, timeoutMs: 40_000 });
     const kept = Object.entries(answer.metadata.labels ?? {}).filter(others);
     return { ...answer, metadata: { ...answer.metadata, labels: Object.fromEntries(kept) } };
   };
 }
 
-function printTorture(terminal: Terminal, report: TortureReport): void {
+/** Prints a report for people. */
+export function printTorture(terminal: Terminal, report: TortureReport): void {
   const { results, configurationProblems } = report;
   const columns = ['POD', 'RESULT', 'INJECTED', 'TIME'];
   const row = (each: TortureResult): string[] => {

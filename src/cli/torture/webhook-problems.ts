@@ -2,7 +2,7 @@ import { namespaceNameLabel } from '../../api/kubernetes/system-namespaces.ts';
 import type { MutatingWebhook } from '../../explain/pod-webhook.ts';
 import { unmetRequirements } from '../../selection/label-selector.ts';
 
-/** The fields of a webhook that decide what its failure does. Absent fields have the API server's defaults. */
+/** The fields of a webhook that decide what its failure does; absent ones have defaults. */
 export interface TorturedWebhook extends MutatingWebhook {
   readonly sideEffects?: string;
   readonly timeoutSeconds?: number;
