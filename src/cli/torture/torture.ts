@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Command } from 'commander';
+import { commandLine } from '../../api/command-line.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { podWebhooks } from '../../explain/pod-webhook.ts';
 import { namesThere } from '../../explain/nearest-name.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, messageOf } from '../../kube/api-error.ts';
 import { mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { formatTable, outputOption, plural, widthOf, writeData } from '../report/write-report.ts';
@@ -103,7 +104,12 @@ async function inNamespaces<Result>(
     return await work(interrupt.signal);
   } finally {
     stopListening();
-    for (const name of created) await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const name of created) {
+      await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }).catch((error: unknown) => {
+        const remedy = commandLine`kubectl delete namespace ${name}`;
+        terminal.error(`namespace ${name} is not removed (${messageOf(error)}); remove it: ${remedy}`);
+      });
+    }
   }
 }
 
