@@ -180,16 +180,23 @@ class Walk {
 
   /** Moves by selectors beside a chart that is applied by client-side apply, and finishes. */
   async bySelectors(): Promise<void> {
-    const move = ['move', this.#namespace, '--by', 'selectors', '--proof', await this.#prove()];
+    const move = async (proof: string): Promise<void> => {
+      const flags = ['--by', 'selectors', '--proof', proof];
+      await this.#injector(0, /moved by the selectors/, 'move', this.#namespace, ...flags);
+      await this.#checkOurs(true);
+    };
+    const proof = await this.#prove();
     await this.#startLoad();
     const before = await webhooksOf(this.#istio);
-    await this.#injector(0, /moved by the selectors/, ...move);
-    for (const apply of [this.#istio.apply, this.#istio.applyManifests]) {
-      await this.#checkOurs(true);
-      await apply();
-      await this.#checkOurs(false);
-      await this.#injector(0, /moved by the selectors/, ...move);
-    }
+    await move(proof);
+    // istioctl also changes the ConfigMaps, so an old proof is refused.
+    await this.#istio.applyManifests();
+    await this.#checkOurs(false);
+    await this.#injector(4, /changed since the proof/, 'move', this.#namespace, '--proof', proof);
+    await move(await this.#prove());
+    await this.#istio.apply();
+    await this.#checkOurs(false);
+    await move(await this.#prove());
     await this.#injector(0, /istio-sidecar-injector: deactivated.*no longer stands by/, 'finish');
     await this.#checkOurs(true);
     await this.#injector(0, /active again.*shop: given back/, 'back');

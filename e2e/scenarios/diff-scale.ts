@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import type { DiffReport } from '../../src/cli/diff/diff-report.ts';
 import { applyAll } from '../harness/apply.ts';
 import { clusterFlags } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { paths } from '../harness/paths.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { barePod, neverScheduled } from '../harness/workloads.ts';
-import { inBatches } from './label-truth-table/rows.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { createPods, measure } from './diff-scale/many-pods.ts';
 import { istioConfig, istioConfigMaps, istioTexts, withTag } from './istio-templates/istio-texts.ts';
 
 const [workloads, replicas, namespaces] = [500, 20, 10];
@@ -32,7 +27,7 @@ export const diffScale: Scenario = {
       await applyUntilReady(client, istioConfig(istio, revision));
     }
     await applyTagUntilReady(client, revisionTag('prod', 'old'));
-    await createPods(context);
+    await createPods(context, { workloads, replicas, namespaces, labels: { 'istio.io/rev': 'prod' } });
 
     const flags = clusterFlags(context.cluster);
     const whole = await measure(['diff', '--to', 'new', '-o', 'json', ...flags]);
@@ -63,35 +58,3 @@ export const diffScale: Scenario = {
     return `${workloads} workloads with ${workloads * replicas} pods: at most ${figures}`;
   },
 };
-
-/** Creates pods as the controllers would; they are stopped, because the owners do not exist. */
-async function createPods(context: ScenarioContext): Promise<void> {
-  const names: string[] = [];
-  for (let index = 0; index < namespaces; index += 1)
-    names.push(await context.namespace(`${index}`, { 'istio.io/rev': 'prod' }));
-  await context.requireControlPlane().component('kube-controller-manager').kill();
-  const hash = '5f6d4c7b98';
-  const indexes = Array.from({ length: workloads * replicas }, (_, index) => index);
-  await inBatches(indexes, 16, async (index) => {
-    const app = `w${index % workloads}`;
-    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-${hash}`, uid: app, controller: true };
-    const pod = barePod(names[index % namespaces] ?? '', `${app}-${hash}-${index}`, {
-      labels: { app, 'pod-template-hash': hash },
-      spec: neverScheduled,
-    });
-    const metadata = { ...pod.metadata, generateName: `${app}-${hash}-`, ownerReferences: [owner] };
-    await context.client.create({ ...pod, metadata });
-  });
-}
-
-/** Runs the bundled program alone. A megabyte is 10^6 bytes. */
-async function measure(argv: readonly string[]) {
-  const atExit = 'process.on("exit", () => process.stderr.write(`\\n${process.resourceUsage().maxRSS}`))';
-  const began = Date.now();
-  const child = spawn(process.execPath, ['--import', `data:text/javascript,${atExit}`, paths.injector, ...argv]);
-  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  const seconds = Math.round((Date.now() - began) / 100) / 10;
-  const megabytes = Math.round((Number(errors.split('\n').at(-1)) * 1024) / 1e6);
-  if (child.exitCode === 3) return { out, seconds, megabytes };
-  throw new Error(`injector ${argv.join(' ')} exited with ${child.exitCode}: ${errors}`);
-}
