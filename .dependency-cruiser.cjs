@@ -54,7 +54,7 @@ const roomsApart = [
   ['certs/(?!rotation/|requests/)', 'certs/(rotation|requests)', 'Certificates know nothing of who needs them.'],
   ['certs/rotation', 'certs/requests', 'The rotation does not know who issues.'],
   ['api/kubernetes', 'api/(injector-config|revision-tag)', 'Shapes of Kubernetes know nothing of ours.'],
-  ['web/(engine|ports)', 'web/page', 'The engine knows nothing of the page that shows its results.'],
+  ['web/(engine|ports)', 'web/(page|dashboard)', 'The engine knows nothing of the pages that show its results.'],
 ];
 const rooms = roomsApart.map(([from, to, comment]) => ({
   name: `room-${from.replace(/[^a-z]+/g, '-')}`,

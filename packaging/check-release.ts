@@ -143,9 +143,9 @@ async function npmPackage(): Promise<void> {
     const names = readdirSync(path.dirname(installed)).filter((name) => !name.startsWith('.'));
     assert.deepEqual(names, [project.name]);
   });
-  await check('the package contains only the program, the playground, CRDs, chart, examples and licence texts', () => {
+  await check('the package contains only the program, the pages, CRDs, chart, examples and licence texts', () => {
     const allowed =
-      /^(?:package\.json|README\.md|LICENSE|dist\/injector\.cjs(?:\.map)?|dist\/web\/playground\/\w+\.(?:html|css|js)|crds\/[\w.-]+\.yaml|charts\/.+|examples\/.+|dist\/.*(?:LEGAL|LICENSE).*)$/;
+      /^(?:package\.json|README\.md|LICENSE|dist\/injector\.cjs(?:\.map)?|dist\/web\/(?:playground|dashboard)\/\w+\.(?:html|css|js)|crds\/[\w.-]+\.yaml|charts\/.+|examples\/.+|dist\/.*(?:LEGAL|LICENSE).*)$/;
     const files = readdirSync(installed, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(installed, path.join(entry.parentPath, entry.name)));
@@ -154,6 +154,7 @@ async function npmPackage(): Promise<void> {
       'LICENSE',
       'dist/injector.cjs',
       'dist/web/playground/engine.js',
+      'dist/web/dashboard/page.js',
       'charts/injector-operator/values.yaml',
       'examples/hello.yaml',
     ];

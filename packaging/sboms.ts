@@ -1,4 +1,4 @@
-/** Writes CycloneDX bills of materials of the bundle, the playground and the images. */
+/** Writes CycloneDX bills of materials of the bundle, the pages for browsers and the images. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,16 +28,16 @@ export type Bom = ReturnType<typeof billOf>;
 export const rolledUpIn = 'sidecar-injector:rolled-up-in';
 
 export const bundleBomName = `${project.name}-${project.version}.cdx.json`;
-const playgroundBomName = `${project.name}-${project.version}-playground.cdx.json`;
+const pagesBomName = `${project.name}-${project.version}-pages.cdx.json`;
 export const imageBomName = (architecture: Architecture): string =>
   archiveName(architecture).replace('.oci.tar', '.cdx.json');
 
-/** Writes the bill of the bundle, of the playground, and of each image archive in the folder. */
+/** Writes the bill of the bundle, of the pages, and of each image archive in the folder. */
 export async function writeSboms(folder: string): Promise<string[]> {
   const ofBundle = await bundleBom();
   const boms: [string, Bom][] = [
     [bundleBomName, ofBundle],
-    [playgroundBomName, await playgroundBom()],
+    [pagesBomName, await pagesBom()],
   ];
   for (const architecture of architectures) {
     const archive = path.join(folder, archiveName(architecture));
@@ -72,15 +72,15 @@ async function bundleBom(): Promise<Bom> {
   }
 }
 
-/** Returns the bill of dist/web/playground, which `make build` writes together with the bundle. */
-async function playgroundBom(): Promise<Bom> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'injector-playground-'));
+/** Returns the bill of dist/web, which `make build` writes together with the bundle. */
+async function pagesBom(): Promise<Bom> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'injector-pages-'));
   try {
     const { inputs } = await bundleWeb(folder);
     const { name, version } = project;
-    const purl = `pkg:npm/${name}@${version}#dist/web/playground`;
+    const purl = `pkg:npm/${name}@${version}#dist/web`;
     const itself: Component = {
-      ...{ 'bom-ref': purl, type: 'application', name: `${name}-playground`, version, purl },
+      ...{ 'bom-ref': purl, type: 'application', name: `${name}-pages`, version, purl },
       licenses: licensed('Apache-2.0'),
     };
     return billOf(itself, librariesOf(inputs));

@@ -110,11 +110,11 @@ const pageText: Plugin = {
   },
 };
 
-/** Lets the bundle find the pages of `injector playground` beside itself. */
+/** Lets the bundle find the pages of `dist/web` beside itself. */
 const webFolder: Plugin = {
   name: 'web-folder',
   setup(outer) {
-    outer.onLoad({ filter: /[\\/]cli[\\/]playground[\\/]web-folder\.ts$/ }, () => ({
+    outer.onLoad({ filter: /[\\/]cli[\\/]pages[\\/]web-folder\.ts$/ }, () => ({
       contents: "import { join } from 'node:path';\nexport const webFolder = join(__dirname, 'web');",
     }));
   },

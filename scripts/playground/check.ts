@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { onPath } from '../../packaging/base.ts';
-import { servePages } from '../../src/cli/playground/serve-pages.ts';
+import { playgroundFiles } from '../../src/cli/commands/playground.ts';
+import { servePages } from '../../src/cli/pages/serve-pages.ts';
 import { compareRows } from './rows.ts';
 import type { Side } from '../../src/web/engine/evaluate.ts';
 import { checkAccessibility, expect, figures, mistakes } from '../html-report/page-checks.ts';
@@ -208,7 +209,7 @@ if (chromium === undefined) {
 } else {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await launch({ executablePath: chromium, args: [...args, '--disable-gpu', '--hide-scrollbars'] });
-  const pages = await servePages(folder, 0);
+  const pages = await servePages({ folder, files: playgroundFiles }, 0);
   let figure = '';
   try {
     if (process.argv.includes('--screenshots')) await takeScreenshots(browser, pages.url);

@@ -130,7 +130,10 @@ describe('the command line', () => {
       ]),
       [
         ['For authors of pods:', 'analyze check revisions status'],
-        ['For the platform team:', 'adopt certs diff disable enable install operator release tag uninstall'],
+        [
+          'For the platform team:',
+          'adopt certs dashboard diff disable enable install operator release tag torture uninstall',
+        ],
         ['For files, without a cluster:', 'annotations inject kube-inject lint playground serve template uninject'],
         ['Other commands:', 'completion crd help version'],
       ],

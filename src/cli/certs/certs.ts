@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { ApiClient } from '../../kube/api-client.ts';
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { certsCreateCommand } from './certs-create.ts';
 import { certsRotateCommand } from './certs-rotate.ts';
@@ -72,29 +73,7 @@ function certsStatusCommand(terminal: Terminal): Command {
     )
     .addOption(outputOption())
     .action(async (names: string[], options: StatusOptions) => {
-      const reports = await withCluster(options, async (client) => {
-        await requireNamespaceIn(client, options.namespace);
-        const configs = await readConfigs(client, names);
-        const health = await readOperatorHealth(
-          client,
-          configs.map(({ spec }) => spec?.operatorClass ?? 'default'),
-        );
-        // Without an operator, valid certificates are not renewed.
-        const unattended = isAlive(health) ? [] : healthLines(health);
-        return Promise.all(
-          configs.map(async (config) => {
-            const { operatorClass = 'default' } = config.spec ?? {};
-            const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
-            // Use the newest Lease: a replica of a removed installation may still look live.
-            const [live] = replicas
-              .filter(({ isLive }) => isLive)
-              .sort((one, other) => ((one.last ?? '') < (other.last ?? '') ? 1 : -1));
-            const namespaces = { known: options.namespace ?? live?.namespace, otherwise: replicas[0]?.namespace };
-            const report = certificateReport(await observeCertificates(client, config, namespaces, new Date()));
-            return { ...report, problems: [...unattended, ...report.problems] };
-          }),
-        );
-      });
+      const reports = await withCluster(options, (client) => readCertificateReports(client, names, options.namespace));
       writeReport(terminal, options.output, reports, {
         columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES'],
         row: (report) => rowOf(report, Date.now()),
@@ -108,6 +87,39 @@ function certsStatusCommand(terminal: Terminal): Command {
       for (const problem of options.output === 'table' ? problems : []) terminal.error(problem);
       if (problems.length > 0) terminal.setExitCode(exitCodes.failure);
     });
+}
+
+/**
+ * Reads what `injector certs status` reports.
+ * @param names InjectorConfigs; all if empty
+ * @param namespace the operator's, if known
+ */
+export async function readCertificateReports(
+  client: Pick<ApiClient, 'listAll' | 'find'>,
+  names: readonly string[],
+  namespace?: string,
+): Promise<CertificateReport[]> {
+  await requireNamespaceIn(client, namespace);
+  const configs = await readConfigs(client, names);
+  const health = await readOperatorHealth(
+    client,
+    configs.map(({ spec }) => spec?.operatorClass ?? 'default'),
+  );
+  // Without an operator, valid certificates are not renewed.
+  const unattended = isAlive(health) ? [] : healthLines(health);
+  return Promise.all(
+    configs.map(async (config) => {
+      const { operatorClass = 'default' } = config.spec ?? {};
+      const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
+      // Use the newest Lease: a replica of a removed installation may still look live.
+      const [live] = replicas
+        .filter(({ isLive }) => isLive)
+        .sort((one, other) => ((one.last ?? '') < (other.last ?? '') ? 1 : -1));
+      const namespaces = { known: namespace ?? live?.namespace, otherwise: replicas[0]?.namespace };
+      const report = certificateReport(await observeCertificates(client, config, namespaces, new Date()));
+      return { ...report, problems: [...unattended, ...report.problems] };
+    }),
+  );
 }
 
 function rowOf({ name, phase, fingerprint, notAfter, renewAt, caNotAfter }: CertificateReport, now: number): string[] {

@@ -26,7 +26,9 @@ import { readRefused } from '../usage/read-refused.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** A problem, and a command that solves or explains it. */
-type Finding = Pick<CheckReport, 'namespace' | 'kind' | 'name' | 'reason' | 'message'> & { readonly command: string };
+type Finding = Pick<CheckReport, 'namespace' | 'kind' | 'name' | 'reason' | 'message'> & {
+  readonly command: string;
+};
 
 /** `injector analyze`: lists the problems of injection in a cluster. */
 export function analyzeCommand(terminal: Terminal): Command {
@@ -55,7 +57,8 @@ function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
   return `${kind.toLowerCase()}/${name}`;
 }
 
-async function analyze(client: ApiClient, only: string | undefined) {
+/** Finds the problems of the cluster, or of one namespace. */
+export async function analyze(client: Pick<ApiClient, 'list' | 'listAll' | 'find'>, only: string | undefined) {
   const [installation, facts] = await Promise.all([readInstallation(client), readClusterFacts(client)]);
   const { configs, tags, namespaces, health } = installation;
   requireNamespace(only, installation);

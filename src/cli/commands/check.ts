@@ -144,6 +144,13 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
   });
 }
 
+/** Explains one object of the cluster, for example `deployment/web`. */
+export async function checkObject(client: ApiClient, object: string, namespace: string): Promise<CheckReport[]> {
+  const [target] = parseTargets([object]);
+  const subjects = target === undefined ? [] : await findSubjects(client, target, namespace);
+  return reportsOf(subjects, await readClusterFacts(client, [namespace]), { asGroup: [] }, client);
+}
+
 function fileSubjects(objects: readonly KubernetesObject[], namespace: string): Subject[] {
   return objects.flatMap((object) => subjectOf(object, namespace) ?? []);
 }
@@ -161,7 +168,7 @@ function refuseWithoutPods(objects: readonly KubernetesObject[]): void {
 async function reportsOf(
   subjects: readonly Subject[],
   facts: Facts,
-  { as, asGroup, dryRun }: CheckOptions,
+  { as, asGroup, dryRun }: Pick<CheckOptions, 'as' | 'asGroup' | 'dryRun'>,
   client?: ApiClient,
 ): Promise<CheckReport[]> {
   const surroundings = surroundingsOf(facts);

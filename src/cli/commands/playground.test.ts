@@ -8,12 +8,12 @@ import { temporaryFolder } from '../testdata/temporary-folder.ts';
 interface Sent {
   readonly method?: string;
   readonly host?: string;
+  readonly origin?: string;
 }
 
 /** Requests exactly this path, which a URL would normalize. */
-function answerOf(base: string, path: string, { method = 'GET', host }: Sent = {}) {
+function answerOf(base: string, path: string, { method = 'GET', ...headers }: Sent = {}) {
   const { hostname, port } = new URL(base);
-  const headers = host === undefined ? {} : { host };
   return new Promise<{ status: number | undefined; policy: string; body: string }>((resolve, reject) => {
     request({ hostname, port, path, method, headers, agent: false }, (response) => {
       let body = '';
@@ -51,6 +51,8 @@ describe('injector playground', () => {
           ['/', { method: 'OPTIONS' }],
           ['/', { host: `evil.example:${port}` }],
           ['/', { host: '127.0.0.1' }],
+          ['/', { origin: 'http://evil.example' }],
+          ['/', { origin: `http://127.0.0.1:${port}` }],
         ] as const;
         void Promise.all(asked.map(([each, sent]) => answerOf(url, each, sent)))
           .then((all) => answers.push(...all))
@@ -60,7 +62,7 @@ describe('injector playground', () => {
     await playgroundCommand(terminal, path()).parseAsync([], { from: 'user' });
     sees(seen(), 0, { out: /^the playground is at http:\/\/127\.0\.0\.1:\d+\/ \(Ctrl-C stops it\)\n$/ });
     const statuses = answers.map(({ status }) => status);
-    assert.deepEqual(statuses, [200, 200, 500, 404, 404, 404, 405, 405, 421, 421]);
+    assert.deepEqual(statuses, [200, 200, 500, 404, 404, 404, 405, 405, 421, 421, 403, 200]);
     assert.deepEqual([answers[0]?.body, answers[1]?.body], ['<p>page</p>', 'page()']);
     assert.ok(answers.every(({ policy }) => policy.startsWith("default-src 'none'; script-src 'self'")));
     assert.ok(answers.every(({ body }) => !body.includes('secret')));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { allNamespacesOption, clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import {
   formatTable,
@@ -34,23 +35,9 @@ export function statusCommand(terminal: Terminal): Command {
     .option('--stale', 'only rows with stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {
-      const { report, mistakes, notes, health, silent } = await withCluster(options, async (client) => {
-        const installation = await readInstallation(client);
-        const { namespace } = options;
-        requireNamespace(namespace, installation);
-        const usage = await readUsage(client, installation, namespace);
-        const { refused, notes: unread } = await readRefused(client, namespace, usage.isInjected);
-        const uncounted: string[] = [];
-        const others = await compareOthers(client, usage, namespace, uncounted);
-        const report = statusReport(
-          installation,
-          { ...usage, refused, others, injectedByOthers: usage.others },
-          options.stale === true,
-        );
-        const mistakes = namespaceMistakes(installation, namespace);
-        const notes = [...installation.configs.flatMap(lastGoodNotes), ...usage.notes, ...unread, ...uncounted];
-        return { report, mistakes, notes, health: installation.health, silent: silentIn(installation) };
-      });
+      const { report, mistakes, notes, health, silent } = await withCluster(options, (client) =>
+        readStatus(client, options.namespace, options.stale === true),
+      );
       const { stale, missing } = report.total;
       if (stale + missing > 0 || report.others.some(isNotIdentical)) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
@@ -59,6 +46,27 @@ export function statusCommand(terminal: Terminal): Command {
       else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
     });
+}
+
+/**
+ * Reads what `injector status` reports.
+ * @param onlyStale omits rows without stale or missing pods
+ */
+export async function readStatus(
+  client: Pick<ApiClient, 'list' | 'listAll' | 'find'>,
+  namespace: string | undefined,
+  onlyStale: boolean,
+) {
+  const installation = await readInstallation(client);
+  requireNamespace(namespace, installation);
+  const usage = await readUsage(client, installation, namespace);
+  const { refused, notes: unread } = await readRefused(client, namespace, usage.isInjected);
+  const uncounted: string[] = [];
+  const others = await compareOthers(client, usage, namespace, uncounted);
+  const report = statusReport(installation, { ...usage, refused, others, injectedByOthers: usage.others }, onlyStale);
+  const mistakes = namespaceMistakes(installation, namespace);
+  const notes = [...installation.configs.flatMap(lastGoodNotes), ...usage.notes, ...unread, ...uncounted];
+  return { report, mistakes, notes, health: installation.health, silent: silentIn(installation) };
 }
 
 interface Named extends PodCounts {
@@ -85,7 +93,6 @@ export interface StatusReport {
   readonly total: PodCounts;
 }
 
-/** @param onlyStale omits rows without stale or missing pods */
 function statusReport(
   { configs, tags }: Installation,
   usage: UsageReport & Pick<StatusReport, 'refused' | 'others' | 'injectedByOthers'>,

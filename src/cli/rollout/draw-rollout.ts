@@ -1,9 +1,10 @@
+import type { StepMark } from '../../api/dashboard-reports.ts';
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { CanaryStep } from '../../api/revision-tag/rollout-strategy.ts';
 import { cutLine, wrap } from '../report/write-report.ts';
 import type { Screen } from '../terminal.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
-import { drawRestarts, newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
+import { drawRestarts, newsOf, phaseOf, podsOf, shareOf, stepMarks } from './rollout-lines.ts';
 import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
 
 /** The length of the bar that shows the share, in characters. */
@@ -75,19 +76,22 @@ function bar({ weight }: RolloutState): string {
   return `[${'#'.repeat(filled)}${'.'.repeat(barLength - filled)}]`;
 }
 
+const marks: Readonly<Record<StepMark, string>> = {
+  done: '✓',
+  current: '>',
+  rolledBack: '✗',
+  skipped: '-',
+  coming: ' ',
+};
+
 function stepLines(tag: RevisionTag, now: Date): string[] {
-  const steps = tag.spec.strategy?.canary?.steps ?? [];
-  const underWay = rolloutUnderWay(tag);
-  const { phase, stable, step: at } = tag.status?.rollout ?? {};
-  const isPromoted = phase === 'Promoted' && stable?.revision === tag.spec.revision;
-  const done = at ?? (isPromoted ? steps.length : 0);
-  const others = isPromoted ? '-' : ' ';
-  const present = phase === 'RolledBack' ? '✗' : underWay === undefined ? others : '>';
-  return steps.map((step, index) => {
-    const mark = index < done ? '✓' : index === done ? present : others;
+  const states = stepMarks(tag);
+  return (tag.spec.strategy?.canary?.steps ?? []).map((step, index) => {
+    const state = states[index] ?? 'coming';
     const weight = step.shadow ? 'shadow' : `${step.weight} %`;
-    const pause = mark === '-' ? '  skipped' : pauseOf(step, mark === '>' ? underWay : undefined, now);
-    return `${mark} ${String(index + 1).padStart(2)}  ${weight.padStart(6)}${pause}`.trimEnd();
+    const current = state === 'current' ? rolloutUnderWay(tag) : undefined;
+    const pause = state === 'skipped' ? '  skipped' : pauseOf(step, current, now);
+    return `${marks[state]} ${String(index + 1).padStart(2)}  ${weight.padStart(6)}${pause}`.trimEnd();
   });
 }
 

@@ -1,4 +1,5 @@
 import { commandLine } from '../../api/command-line.ts';
+import type { StepMark } from '../../api/dashboard-reports.ts';
 import {
   type RestartStatus,
   type RevisionTag,
@@ -73,6 +74,18 @@ export function stepOf(tag: RevisionTag): string {
   const { step } = rolloutUnderWay(tag) ?? { step: 0 };
   const { length } = tag.spec.strategy?.canary?.steps ?? [];
   return `${step + 1} of ${Math.max(length, step + 1)}`;
+}
+
+/** Returns the state of each step. */
+export function stepMarks(tag: RevisionTag): StepMark[] {
+  const steps = tag.spec.strategy?.canary?.steps ?? [];
+  const { phase, stable, step: at } = tag.status?.rollout ?? {};
+  const isPromoted = phase === 'Promoted' && stable?.revision === tag.spec.revision;
+  const done = at ?? (isPromoted ? steps.length : 0);
+  const others = isPromoted ? 'skipped' : 'coming';
+  const current = rolloutUnderWay(tag) === undefined ? others : 'current';
+  const present = phase === 'RolledBack' ? 'rolledBack' : current;
+  return steps.map((_, index) => (index < done ? 'done' : index === done ? present : others));
 }
 
 /** Formats `25 % = 53 of 212 workloads`. */

@@ -107,8 +107,14 @@ export async function requireNamespaceIn(client: Pick<ApiClient, 'listAll'>, nam
   requireNamespace(name, { namespaces: new Map(listed.items.map(({ metadata }) => [metadata.name ?? '', {}])) });
 }
 
-/** Reads the revisions and tags of a cluster. */
-export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Promise<Installation> {
+/**
+ * Reads the revisions and tags of a cluster.
+ * @param readHealth reads the health of the operators of some classes
+ */
+export async function readInstallation(
+  client: Pick<ApiClient, 'listAll'>,
+  readHealth = (classes: readonly string[]): Promise<OperatorHealth> => readOperatorHealth(client, classes),
+): Promise<Installation> {
   const [configs, tags, { items: configurations }, { items: namespaces }] = await Promise.all([
     listWhereKnown(client, kinds.injectorConfigs),
     listWhereKnown(client, kinds.revisionTags),
@@ -122,7 +128,7 @@ export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Prom
   const classes = [...parsed.configs, ...parsed.tags].map(({ spec }) => spec.operatorClass);
   return {
     ...parsed,
-    health: await readOperatorHealth(client, classes),
+    health: await readHealth(classes),
     configurations,
     namespaces: new Map(namespaces.map(({ metadata: { name = '', labels = {} } }) => [name, labels])),
   };

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { webhookOutcomes } from '../../explain/webhook-outcomes.ts';
 import type { ConfigurationComparison, Explained, Explanation, Problem, Side, Texts } from '../engine/evaluate.ts';
 import { type Answer, EngineClient, type EngineWorker } from '../engine-client.ts';
 import { fragmentOf, textsOf } from '../link.ts';
+import { DecisionSteps } from './decision.tsx';
 import { Editor, type TextPlace } from './editor.tsx';
 import { examples } from './examples.ts';
 
@@ -193,7 +193,7 @@ function ResultView({ results: { explained, problems, failure, isBusy }, show }:
         ))}
       </section>
       {problems.length > 0 && <ProblemList problems={problems} show={show} />}
-      {explanation !== undefined && <Webhooks webhooks={explanation.webhooks} />}
+      {explanation !== undefined && <DecisionSteps webhooks={explanation.webhooks} />}
       {explanation?.comparison !== undefined && <ComparisonView comparison={explanation.comparison} />}
       {explanation !== undefined && <PodView lines={explanation.pod} />}
       {explanation !== undefined && <Annotations annotations={explanation.annotations} />}
@@ -221,32 +221,6 @@ function ProblemList({
           </li>
         ))}
       </ul>
-    </section>
-  );
-}
-
-function Webhooks({ webhooks }: Pick<Explanation, 'webhooks'>) {
-  return (
-    <section aria-labelledby="title-steps">
-      <h2 id="title-steps">Decision</h2>
-      {webhooks.map(({ configuration, webhook, outcome, message, steps }) => (
-        <details key={`${configuration}/${webhook}`} open={outcome !== 'NotCalled'}>
-          <summary>
-            {configuration}/{webhook}: {webhookOutcomes[outcome]}
-          </summary>
-          {steps.length === 0 ? (
-            <p>{message}</p>
-          ) : (
-            <ol>
-              {steps.map(({ step, result, message: why }, index) => (
-                <li key={index}>
-                  <strong class={`step-${result.toLowerCase()}`}>{result}</strong> {step}: {why}
-                </li>
-              ))}
-            </ol>
-          )}
-        </details>
-      ))}
     </section>
   );
 }

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { DashboardRevision, DashboardTag, LiveAnswer, OverviewReport } from '../../api/dashboard-reports.ts';
+import { recordingTerminal, sees } from '../testdata/recording-terminal.ts';
+import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
+import { paused, rolledBack, rolloutTag } from '../testdata/rollout-tag.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
+import { dashboardCommand } from './dashboard.ts';
+
+type Overview = LiveAnswer<OverviewReport>;
+
+describe('injector dashboard', () => {
+  const cluster = new RevisionCluster();
+  const { path, write } = temporaryFolder();
+  before(async () => {
+    await cluster.start();
+    for (const name of ['1-24', '1-25']) cluster.addRevision(name);
+    cluster.addTag('prod', '1-24');
+    cluster.addNamespace('shop', { 'istio.io/rev': 'prod' });
+    cluster.addPod('shop', 'web');
+  });
+  after(() => cluster.stop());
+  afterEach(() => cluster.memory.faults.splice(0));
+
+  /** Runs the command, and interrupts it after `act`. */
+  async function whileServed(act: (url: string, token: string) => Promise<void>): Promise<void> {
+    write('index.html', '<p>page</p>');
+    let acting: Promise<void> | undefined;
+    const { terminal, seen } = recordingTerminal('', undefined, {
+      onOut: (out, interrupt) => {
+        const [, url = '', token = ''] = /(http:\S+)#token=(\S+)/.exec(out) ?? [];
+        acting = act(url, token).finally(interrupt);
+      },
+    });
+    const argv = ['--no-open', '--kubeconfig', cluster.kubeconfig];
+    await dashboardCommand(terminal, path()).parseAsync(argv, { from: 'user' });
+    await acting;
+    sees(seen(), 0, { out: /^the dashboard is at http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43} \(the link works once/ });
+  }
+
+  const ask = (url: string, bearer?: string, more: Record<string, string> = {}) =>
+    fetch(url, { headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...more } });
+
+  async function sessionOf(url: string, token: string): Promise<string> {
+    const { session } = (await (await ask(`${url}session`, token)).json()) as { session: string };
+    return session;
+  }
+
+  const overviewAfter = async (url: string, session: string, version: number): Promise<Overview> =>
+    (await (await ask(`${url}reports/overview?after=${version}`, session)).json()) as Overview;
+
+  it('lets one browser in, with the token of its link, and refuses everybody else', () =>
+    whileServed(async (url, token) => {
+      const overview = `${url}reports/overview?after=0`;
+      const statusOf = async (...sent: Parameters<typeof ask>): Promise<number> => (await ask(...sent)).status;
+      for (const wrong of [undefined, '', 'x', token.slice(1), token.toLowerCase()])
+        assert.equal(await statusOf(`${url}session`, wrong), 401, wrong);
+      for (const wrong of [undefined, 'x', token]) assert.equal(await statusOf(overview, wrong), 401, wrong);
+      assert.equal(await statusOf(`${url}session`, token, { origin: 'http://evil.example' }), 403);
+      const session = await sessionOf(url, token);
+      assert.equal(await statusOf(`${url}session`, token), 401);
+      assert.equal(await statusOf(overview, session, { origin: 'null' }), 403);
+      assert.equal(await statusOf(overview, token), 401);
+      assert.equal(await statusOf(`${url}reports/constructor`, session), 404);
+      const answer = await ask(overview, session);
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none';.* connect-src 'self';/);
+    }));
+
+  it('reports what the commands report', () =>
+    whileServed(async (url, token) => {
+      const { report } = await overviewAfter(url, await sessionOf(url, token), 0);
+      const read = async (...argv: string[]): Promise<unknown> =>
+        JSON.parse((await cluster.injector([...argv, '-o', 'json'])).out);
+      const [tag] = report?.tags ?? [];
+      assert.ok(report !== undefined && tag !== undefined);
+      assert.deepEqual(report.revisions, (await read('revisions')) as DashboardRevision[]);
+      const [listed] = (await read('tag', 'list')) as DashboardTag[];
+      assert.deepEqual({ ...tag, ...listed }, tag);
+      assert.deepEqual(tag.pods, { current: 0, stale: 0, missing: 1 });
+      assert.match(report.server, /^http:\/\/127\.0\.0\.1:\d+$/);
+      assert.ok(report.replicas.some(({ isLive, isLeader }) => isLive && isLeader));
+    }));
+
+  it('answers a waiting page as soon as an object changes', () =>
+    whileServed(async (url, token) => {
+      const session = await sessionOf(url, token);
+      const phases: unknown[] = [];
+      let version = 0;
+      for (const rollout of [undefined, paused, rolledBack]) {
+        if (rollout !== undefined)
+          cluster.memory.put('revisiontags', { ...rolloutTag(rollout, { status: { observedGeneration: 9 } }) });
+        const { report, ...head } = await overviewAfter(url, session, version);
+        assert.ok(head.version > version);
+        version = head.version;
+        const [tag] = report?.tags ?? [];
+        phases.push([tag?.phase, tag?.steps.map(({ mark }) => mark).join(), tag?.advice?.includes('tag retry prod')]);
+      }
+      assert.deepEqual(phases, [
+        ['Ready', '', undefined],
+        ['Paused', 'done,current,coming,coming', undefined],
+        ['RolledBack', 'rolledBack,coming,coming,coming', true],
+      ]);
+    }));
+
+  it('keeps the last report when the API server refuses or does not answer', () =>
+    whileServed(async (url, token) => {
+      const session = await sessionOf(url, token);
+      const first = await overviewAfter(url, session, 0);
+      cluster.memory.faults.push(refusal('GET', 'leases', 500, 'etcd is away'));
+      const { report, failure, at } = await overviewAfter(url, session, first.version);
+      assert.deepEqual(report, first.report);
+      assert.match(failure ?? '', /etcd is away/);
+      assert.ok(Date.parse(at ?? '') <= Date.now());
+    }));
+
+  it('says which rights the user lacks', async () => {
+    cluster.memory.faults.push(refusal('GET', '/pods', 403, 'pods is forbidden'));
+    await whileServed(async (url, token) => {
+      const answer = await overviewAfter(url, await sessionOf(url, token), 0);
+      assert.match(answer.failure ?? '', /pods is forbidden/);
+      assert.equal(answer.report, undefined);
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import type { ApiClient } from '../../kube/api-client.ts';
+import { checkObject } from '../commands/check.ts';
+import { messageOf } from '../files.ts';
+import type { DataAnswer, DataRequest } from '../pages/serve-pages.ts';
+import type { Access } from './access.ts';
+import { FollowedHealth } from './followed-health.ts';
+import { LiveReport, reportJson } from './live-report.ts';
+import { reportsOf } from './reports.ts';
+import { WatchedCluster } from './watched-cluster.ts';
+
+/** Leases of operators are not watched: their heartbeats would change the report every second. */
+const maximumAge = 2_500;
+
+/**
+ * Returns the function that answers the page's requests for data.
+ * @param signal ends the watches of the cluster
+ */
+export function serveReports(client: ApiClient, access: Access, signal: AbortSignal) {
+  const cluster = new WatchedCluster(client);
+  cluster.run(signal);
+  const health = new FollowedHealth(cluster, maximumAge);
+  const { overview, certificates, workloads, problems } = reportsOf(cluster, client.server, (classes) =>
+    health.read(classes),
+  );
+  const withProblems = async () => {
+    const report = await overview();
+    return { ...report, notes: [...report.notes, ...cluster.problems] };
+  };
+  const live = (compute: () => Promise<unknown>, interval: number): LiveReport =>
+    new LiveReport({ compute, changes: () => cluster.changes, interval, maximumAge: Math.max(maximumAge, interval) });
+  const reports: Readonly<Record<string, LiveReport | undefined>> = {
+    '/reports/overview': live(withProblems, 500),
+    '/reports/certificates': live(certificates, 1_000),
+    '/reports/workloads': live(workloads, 2_000),
+    '/reports/problems': live(problems, 10_000),
+  };
+  return async ({ path, query, bearer, signal: closed }: DataRequest): Promise<DataAnswer> => {
+    if (path === '/session') {
+      const session = access.open(bearer);
+      if (session !== undefined) return { status: 200, json: JSON.stringify({ session }) };
+      return failure(401, 'this link was used, or is not complete; start `injector dashboard` again');
+    }
+    if (!access.allows(bearer))
+      return failure(401, 'this page has no session; open the link that `injector dashboard` prints');
+    if (path === '/check') return check(client, query);
+    const report = Object.hasOwn(reports, path) ? reports[path] : undefined;
+    if (report === undefined) return failure(404, `there is no data at ${path}`);
+    return { status: 200, json: await report.after(Number(query.get('after')), closed) };
+  };
+}
+
+/** Explains the workload of a query, for example `?namespace=shop&workload=Deployment/web`. */
+async function check(client: ApiClient, query: URLSearchParams): Promise<DataAnswer> {
+  const [workload, namespace] = [query.get('workload') ?? '', query.get('namespace') ?? ''];
+  try {
+    const [report] = await checkObject(client, workload, namespace);
+    if (report !== undefined) return { status: 200, json: reportJson(report) };
+    return failure(404, `${workload} in namespace ${namespace} has no pods to check`);
+  } catch (error) {
+    return failure(422, messageOf(error));
+  }
+}
+
+function failure(status: number, message: string): DataAnswer {
+  return { status, json: reportJson({ failure: message }) };
+}
