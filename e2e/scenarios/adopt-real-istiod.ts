@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { injectedByAnnotation } from '../../src/api/names.ts';
 import { without } from '../../src/inject/pod/without.ts';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
-import { cpuSecondsOf } from '../../scripts/test/account.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { StatusReport } from '../../src/cli/commands/status.ts';
 import type { CheckReport } from '../../src/cli/check/check-report.ts';
+import { cpuPerPod } from '../harness/cpu-per-pod.ts';
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
 import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
@@ -23,7 +23,6 @@ import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { installIstio, type Istio, istioNames } from '../harness/istio.ts';
 import type { PodLoad } from '../harness/load/pod-load.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
-import type { ManagedProcess } from '../harness/managed-process.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
@@ -56,6 +55,7 @@ export const adoptRealIstiod: Scenario = {
     const walk = new Walk(context, istio, namespace);
     const minutes = await walk.begin();
     await walk.bySelectors();
+    await walk.besideIstioctl();
     const { istiod, ours: own } = await walk.costs(replicas);
     await walk.besideServerSideApply();
     await removeOurs(context);
@@ -178,25 +178,29 @@ class Walk {
     return minutes;
   }
 
-  /** Moves by selectors beside a chart that is applied by client-side apply, and finishes. */
-  async bySelectors(): Promise<void> {
-    const move = async (proof: string): Promise<void> => {
-      const flags = ['--by', 'selectors', '--proof', proof];
-      await this.#injector(0, /moved by the selectors/, 'move', this.#namespace, ...flags);
-      await this.#checkOurs(true);
-    };
-    const proof = await this.#prove();
+  /** Moves by selectors beside the manifests of istioctl, which change the ConfigMaps, too. */
+  async besideIstioctl(): Promise<void> {
+    const move = ['move', this.#namespace, '--by', 'selectors', '--proof', await this.#prove()];
     await this.#startLoad();
-    const before = await webhooksOf(this.#istio);
-    await move(proof);
-    // istioctl also changes the ConfigMaps, so an old proof is refused.
+    await this.#injector(0, /moved by the selectors/, ...move);
+    await this.#checkOurs(true);
     await this.#istio.applyManifests();
     await this.#checkOurs(false);
-    await this.#injector(4, /changed since the proof/, 'move', this.#namespace, '--proof', proof);
-    await move(await this.#prove());
+    await this.#injector(4, /changed since the proof/, ...move);
+    await this.#istio.apply();
+    await this.#stopLoad('moved by selectors, and given back by istioctl');
+  }
+
+  /** Moves by selectors beside a chart that is applied by client-side apply, and finishes. */
+  async bySelectors(): Promise<void> {
+    const move = ['move', this.#namespace, '--by', 'selectors', '--proof', await this.#prove()];
+    await this.#startLoad();
+    const before = await webhooksOf(this.#istio);
+    await this.#injector(0, /moved by the selectors/, ...move);
+    await this.#checkOurs(true);
     await this.#istio.apply();
     await this.#checkOurs(false);
-    await move(await this.#prove());
+    await this.#injector(0, /moved by the selectors/, ...move);
     await this.#injector(0, /istio-sidecar-injector: deactivated.*no longer stands by/, 'finish');
     await this.#checkOurs(true);
     await this.#injector(0, /active again.*shop: given back/, 'back');
@@ -304,38 +308,10 @@ class Walk {
       isOurs(await dryRun(this.#context.client, barePod(moved, 'asked'))),
     );
     const processes = webhooks.map(({ operator }) => operator.process);
-    const istiod = await cpuPerPod(this.#context, this.#namespace, [this.#istio.istiod]);
-    const ours = await cpuPerPod(this.#context, moved, processes);
+    const istiod = await cpuPerPod(this.#context.client, this.#namespace, [this.#istio.istiod]);
+    const ours = await cpuPerPod(this.#context.client, moved, processes);
     return { istiod, ours };
   }
-}
-
-const pods = { warm: 100, measured: 400, atOnce: 8 };
-
-/** Returns the CPU time of processes for a new pod in milliseconds, without what they use idle. */
-async function cpuPerPod(
-  { client }: ScenarioContext,
-  namespace: string,
-  processes: readonly ManagedProcess[],
-): Promise<number> {
-  const used = (): number =>
-    processes.reduce((sum, { pid }) => sum + 1000 * (cpuSecondsOf(pid ?? 0)?.own ?? Number.NaN), 0);
-  const measure = async (act: () => Promise<unknown>) => {
-    const [time, before] = [Date.now(), used()];
-    await act();
-    return { milliseconds: Date.now() - time, cpu: used() - before };
-  };
-  const create = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += pods.atOnce) {
-      const names = Array.from({ length: pods.atOnce }, (_, each) => `pod-${count}-${index + each}`);
-      await Promise.all(names.map((name) => dryRun(client, barePod(namespace, name))));
-    }
-  };
-  await create(pods.warm);
-  const idle = await measure(() => sleep(2 * quietMs));
-  const busy = await measure(() => create(pods.measured));
-  const own = busy.cpu - (idle.cpu * busy.milliseconds) / idle.milliseconds;
-  return Math.round((100 * own) / pods.measured) / 100;
 }
 
 async function webhooksOf({ webhook }: Istio): Promise<string> {
