@@ -114,6 +114,15 @@ spec:
     assert.deepEqual(items[0], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } });
   });
 
+  it('leaves a List with a List below an object that cannot be injected', () => {
+    const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {terminationGracePeriodSeconds: "1", ${containers}}}`;
+    const list = `kind: List\nitems:\n- ${pod}\n`;
+    const { text, warnings } = done(webhook, `${list}- {apiVersion: v1, kind: List, items: []}\n`);
+    assert.equal(text, `${list}- {apiVersion: v1, kind: List, items: []}\n`);
+    assert.match(warnings.join('\n'), /^line 1: kubectl refuses .* a List in a List; it stays as it is$/);
+    assert.equal(kubeInject(webhook, list).outcome, 'failed');
+  });
+
   it('names a List in a List, which kubectl refuses', () => {
     const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {${containers}}}`;
     for (const kind of ['List', 'PodList', 'Pod']) {

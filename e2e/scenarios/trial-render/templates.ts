@@ -20,7 +20,11 @@ const image = 'image: example.com/sidecar:1';
 
 /** Templates that fail for every pod. */
 export const broken: readonly Tried[] = [
-  sidecar('YAML with wrong indentation', 'spec:\n containers:\n  - name: a\n   image: b', /line 4: bad indentation/),
+  sidecar(
+    'YAML with wrong indentation',
+    'spec:\n containers:\n  - name: a\n   image: b',
+    /line 4: did not find expected '-' indicator/,
+  ),
   sidecar('a misspelt field of a struct', container('image: {{ .DeploymentMeta.Nmae }}'), /inject:4:\d+: .*Nmae/),
   sidecar('a field of a string', container('image: {{ .Values.image.tag }}'), /inject:4:\d+: .*image\.tag/, {
     values: { image: 'a' },

@@ -1,7 +1,8 @@
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { describeJson } from '../../inject/kubernetes/pod-type-error.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
-import { positionsOfText, type SpanNode } from '../../inject/objects/positions-of-text.ts';
+import { positionsOfText } from '../../inject/objects/positions-of-text.ts';
+import type { SpanNode } from '../../inject/yaml/read-nodes.ts';
 import { positionAt } from '../../inject/objects/file-error.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 

@@ -1,5 +1,6 @@
 import { FileError, linesIn, positionAt } from '../../inject/objects/file-error.ts';
-import { locate, positionsOfText, repeatedKeys, type SpanNode } from '../../inject/objects/positions-of-text.ts';
+import { locate, positionsOfText, repeatedKeys } from '../../inject/objects/positions-of-text.ts';
+import type { SpanNode } from '../../inject/yaml/read-nodes.ts';
 import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { YamlError } from '../../inject/yaml/yaml-error.ts';
 

@@ -28,6 +28,12 @@ describe('documentsOfFile', () => {
     ],
     ['question marks', 'a: b?\nc: ["d?", e] # [f?]\n? g\n: h\n', [{ a: 'b?', c: ['d?', 'e'], g: 'h' }]],
     ['tags', 'a: !!str 1\nb: ! 2 # !x>\nc: !x.y/z [d]\n', [{ a: '1', b: '2', c: ['d'] }]],
+    ['line breaks that only YAML 1.1 knows', 'a: 1\n# x\u2028b: 2\n# y\u0085c: 3\n', [{ a: 1, b: 2, c: 3 }]],
+    [
+      'keys and items without values',
+      'a: !\nb: [?x, y:, -, {z:,}]\n? c\n',
+      [{ a: '', b: [{ x: null }, 'y:', '-', { 'z:': null }], c: null }],
+    ],
     ['nothing', '', []],
   ];
   for (const [title, text, values] of cases) {
@@ -49,49 +55,57 @@ describe('documentsOfFile', () => {
       /^line 3: this looks like a template that has not been rendered/,
     ],
     ['an anchor that contains itself', '---\n# a\na: &a [*a]\n', /^line 2: an anchor contains itself$/],
-    ['an unknown alias', 'a: *b\n', /^line 1, column 6: unidentified alias "b"$/],
+    ['an unknown alias', 'a: *b\n', /^line 1, column 4: unidentified alias "b"$/],
     [
       'a control character in a comment',
       'a: 1\n# \x1b[2J\n',
       /^line 2, column 3: control characters .* U\+001B; write/,
     ],
-    ['a line break that YAML 1.2 does not know', 'a: 1\n# x\u2028b: 1\n', /^line 2, column 4: .* U\+2028; write/],
-    ['a tab that indents', 'a:\n- \tb\n', /^line 2, column 1: kubectl refuses a tab as indentation/],
+    ['a tab that indents', 'a:\n- \tb\n', /^line 2, column 3: found character that cannot start any token$/],
     [
       'an empty line with a tab',
       'a: [b,\n\tc]\nd: |\n  x\n  \ty\ne: "\n\tf"\n\t\ng: 1\n',
-      /^line 8, column 1: .* a tab/,
+      /^line 8, column 1: found character that cannot start any token$/,
     ],
-    ['an escape of JSON alone', 'a: "b\\/c"\n', /^line 1, column 6: kubectl refuses this escape/],
-    ['half of a surrogate', '{a: "\\ud83d\\ude00"}\n', /^line 1, column 6: kubectl refuses this escape/],
-    ['a question mark in brackets', 'a: [?x]\n', /^line 1, column 4: kubectl reads this in another way/],
-    ['a colon without a key in brackets', 'a: [b ,:  "c"]\n', /^line 1, column 7: kubectl reads this in another way/],
-    ['a colon without a key in braces', 'a: { : b}\n', /^line 1, column 4: kubectl reads this in another way/],
-    ['a number that is no float', '{"a": 1}\n{"b": [-1e400]}', /^line 2: kubectl refuses a number above/],
-    ['an end mark alone', 'a: 1\n---\n# c\n...\n', /^line 4: kubectl refuses an end mark/],
-    ['a directive', '%YAML 1.1\n---\na: 1\n', /^line 2, column 1: directives end mark/],
-    ['an unusual anchor', 'a: &b.c 1\n', /^line 1, column 4: kubectl refuses this character in an anchor or tag$/],
-    ['an unusual tag', 'a: !|\n  b\n', /^line 1, column 4: kubectl refuses this character in an anchor or tag$/],
-    ['a tab below a text in brackets', 'a: {b: c\n\t}\n', /^line 2, column 1: .* a tab/],
-    ['a tab at the start of a block', 'a: |\n  \tb\n', /^line 1, column 4: .* a tab/],
-    ['a question mark inside brackets', 'a: [http://b/?c=d]\n', /^line 1, column 14: .* a question mark in brackets/],
-    ['a list as a key', 'a: b\n[c]: d\n', /^line 2, column 1: kubectl refuses a key that is not a text/],
+    ['an escape of JSON alone', 'a: "b\\/c"\n', /^line 1, column 6: found unknown escape character$/],
     [
-      'a list as a key without a value',
-      '{a, [b], c: 1}\n',
-      /^line 1, column 5: kubectl refuses a key that is not a text/,
+      'half of a surrogate',
+      '{a: "\\ud83d\\ude00"}\n',
+      /^line 1, column 8: found invalid Unicode character escape code$/,
     ],
+    ['a colon without a key in brackets', 'a: [b ,:  "c"]\n', /^line 1, column 8: did not find expected node content$/],
+    ['a colon without a key in braces', 'a: { : b}\n', /^line 1, column 6: did not find expected node content$/],
+    ['a number that is no float', '{"a": 1}\n{"b": [-1e400]}', /^line 2: kubectl refuses a number above/],
+    ['an end mark alone', 'a: 1\n---\n# c\n...\n', /^line 4, column 1: did not find expected node content/],
+    ['a directive', '%YAML 1.1\n---\na: 1\n', /^line 2, column 1: did not find expected <document start>$/],
+    ['an unusual anchor', 'a: &b.c 1\n', /^line 1, column 4: found an invalid anchor or alias$/],
+    ['an unusual tag', 'a: !|\n  b\n', /^line 1, column 4: found an invalid tag$/],
+    ['a tab below a text in brackets', 'a: {b: c\n\t}\n', /^line 2, column 1: found a tab character that violates/],
+    [
+      'a tab at the start of a block',
+      'a: |\n  \tb\n',
+      /^line 2, column 3: found a tab character where an indentation space/,
+    ],
+    [
+      'a question mark inside brackets',
+      'a: [http://b/?c=d]\n',
+      /^line 1, column 14: did not find expected ',' or '\]'$/,
+    ],
+    ['a list as a key', 'a: b\n[c]: d\n', /^line 2, column 1: invalid map key: a list or a map/],
+    ['a list as a key without a value', '{a, [b], c: 1}\n', /^line 1, column 5: invalid map key: a list or a map/],
     ['few bytes behind JSON', '{"a": 1}<\n', /^line 1: kubectl refuses what follows/],
     [
       'a map as a key whose map is replaced',
       'a:\n- {{b}}\na: c\n',
-      /^line 2, column 4: kubectl refuses a key that is not a text/,
+      /^line 2: this looks like a template .* \(invalid map key: a list or a map/,
     ],
-    ['a missing key', 'a: 1\n? \n', /^line 1, column 1: kubectl reads this in another way/],
-    ['a map on the line of its key', 'a: &b c: d\n', /^line 1, column 3: kubectl refuses a map on the line of its key/],
-    ['a key on the last line of a text', 'a:\n  b: "\n  "c: d\n', /^line 3, column 4: .* follows on this line/],
-    ['a lone tag', 'a: !\n', /^line 1, column 4: kubectl reads this in another way/],
-    ['a colon at the end of an item', 'a: [b:, c]\n', /^line 1, column 6: kubectl reads this in another way/],
+    ['a missing key', 'a: 1\n? \n', /^line 2, column 2: invalid map key: null/],
+    [
+      'a map on the line of its key',
+      'a: &b c: d\n',
+      /^line 1, column 8: mapping values are not allowed in this context$/,
+    ],
+    ['a key on the last line of a text', 'a:\n  b: "\n  "c: d\n', /^line 3, column 4: did not find expected key$/],
     ['YAML after two JSON objects', '{"a": 1}{"b": 2}\n---\nc: 1\n', /^line 1: kubectl refuses what follows/],
     ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 2: .*JSON/],
   ];
@@ -109,7 +123,7 @@ describe('documentsOfFile', () => {
     const keys = Array.from({ length: 100_000 }, (_, index) => `k${index}: &a${index} 1\n`);
     assert.equal(Object.keys(read(keys.join(''))[0] as object).length, 100_000);
     assert.throws(() => read(`b: "${'\\x'.repeat(100_000)}"\n`), /^FileError: line 1, column 7: /);
-    assert.throws(() => read(`a: &a [1]\nb: [1${', *a'.repeat(200_000)}]\n`), /excessive aliasing/);
+    assert.throws(() => read(`a: &a [${'1, '.repeat(200)}]\nb: [1${', *a'.repeat(20_000)}]\n`), /excessive aliasing/);
     assert.equal(read(`${'---\n'.repeat(100_000)}a: 1\n`).length, 1);
     assert.equal(read('{"a": 1}'.repeat(20_000)).length, 20_000);
   });

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { FileError, linesIn, positionAt } from './file-error.ts';
+import { FileError, linesIn } from './file-error.ts';
 import { blockList, boundsOf, type ListText, scanJson } from './list-text.ts';
-import { unlikeGo } from './unlike-go.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
 
@@ -51,9 +50,9 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
     line += linesIn(text, start, end);
     const below = text.indexOf('\n', end) + 1;
     start = below === 0 ? text.length : below;
-    const rest = text.slice(end + 3, start).trim();
-    if (rest !== '' && !rest.startsWith('#')) {
-      const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.slice(0, 60)}`;
+    const rest = text.slice(end + 3, start).trimEnd();
+    if (!/^(?:(?!\ufeff)[\s\x85])*(?:#|$)/.test(rest)) {
+      const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.trim().slice(0, 60)}`;
       yield { start: end, text: text.slice(end, start), line, ...refusal(reason, line) };
     }
     line += 1;
@@ -102,33 +101,15 @@ function isValid(json: string, list: ListText): boolean {
 
 /** kubectl ignores what follows an end mark. */
 function yamlDocument(whole: string, start: number, line: number): FileDocument {
-  const end = /^\.\.\.(?=\s|$)/m.exec(whole)?.index;
-  const text = whole.slice(0, end);
-  if (end !== undefined && text.split('\n').every((each) => /^\s*(?:#|$)/.test(each))) {
-    const reason = 'kubectl refuses an end mark ("...") without a document before it; remove it';
-    return { start, text, line, ...refusal(reason, line + linesIn(text, 0, end)) };
-  }
+  const end = /^\.\.\.(?=[ \t\r\n\x85\u2028\u2029]|$)/m.exec(whole)?.index;
+  const text = end === undefined ? whole : whole.slice(0, end + 3);
   return { start, text, line, read: () => readYaml(text, line), list: () => blockList(text) };
 }
 
-/** The characters that Go's YAML reader refuses or takes for a line break, also in comments. */
-const control = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
 /** Reads a YAML text as kubectl does. @throws FileError */
 export function readYaml(text: string, line: number): unknown {
-  const refused = control.exec(text);
-  if (refused !== null) {
-    const code = refused[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
-    const place = positionAt(text, refused.index);
-    const reason = `control characters and other line breaks are not allowed: U+${code}; write an escape in double quotes instead`;
-    return refuse(reason, line - 1 + place.line, undefined, place.column);
-  }
   try {
-    const value = parseYaml(text);
-    const problem = unlikeGo(text);
-    if (problem === undefined) return value;
-    const place = positionAt(text, problem.offset);
-    return refuse(problem.reason, line - 1 + place.line, undefined, place.column);
+    return parseYaml(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const at = line - 1 + (error.line ?? 1 + linesIn(text, 0, text.search(/\S/)));

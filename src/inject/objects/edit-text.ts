@@ -1,10 +1,11 @@
 import { jsonEqual } from '../patch/json-equal.ts';
 import { pairItems } from '../patch/json-patch.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
-import { positionsOfText, type SpanEntry, type SpanNode } from './positions-of-text.ts';
+import { positionsOfText } from './positions-of-text.ts';
+import type { SpanEntry, SpanNode } from '../yaml/read-nodes.ts';
 import { MERGE_KEY } from '../yaml/plain-scalar.ts';
 import { entryLines, flowValue } from './write-value.ts';
-import { FileError } from './file-error.ts';
+import { FileError, positionAt } from './file-error.ts';
 
 export interface EditedText {
   readonly text: string;
@@ -219,6 +220,8 @@ class TextEditor {
   #replace(node: SpanNode, before: unknown, after: unknown, parent?: SpanNode, entry?: SpanEntry): void {
     const text = this.#text;
     const { kind, isFlow, start, end } = node;
+    if (parent?.kind === 'map' && entry !== undefined && text[entry.from - 1] !== ':')
+      throw new FileError('a key without a colon has no place for a value', positionAt(text, entry.start).line);
     if (kind === 'alias') this.#writtenOut.push(start);
     else this.#markAnchors(node);
     const from = entry?.from ?? start;

@@ -19,11 +19,12 @@ export interface FilePart extends Pick<FileDocument, 'start' | 'text' | 'line'> 
 class NotAlone extends Error {}
 
 /** Errors of an item that its List may not have: an anchor, or a quote, is in another item. */
-const needsOthers = /^(?:unidentified alias|unexpected end of the|document contains excessive aliasing)/;
+const needsOthers =
+  /^(?:unidentified alias|found unexpected end|did not find expected ',' or|document contains excessive aliasing)/;
 
 /**
- * Reads a file part by part. If an item of a List cannot be read alone, `use` gets the whole List,
- * and what it has returned for the items before is dropped.
+ * Reads a file part by part. If an item of a List cannot be read or used alone, `use` gets the
+ * whole List, and what it has returned for the items before is dropped.
  * @returns what `use` returns, for all parts
  */
 export function mapParts<Result>(text: string, use: (part: FilePart) => readonly Result[]): Result[] {
@@ -34,7 +35,9 @@ export function mapParts<Result>(text: string, use: (part: FilePart) => readonly
     try {
       for (const part of itemsOf(document) ?? [whole]) for (const result of use(part)) results.push(result);
     } catch (error) {
-      if (!(error instanceof NotAlone)) throw error;
+      // A List below refuses the whole List, so an object that cannot be injected does not matter.
+      const isOfObject = error instanceof FileError && error.object !== '';
+      if (!(error instanceof NotAlone) && !isOfObject) throw error;
       results.length = length;
       for (const result of use(whole)) results.push(result);
     }

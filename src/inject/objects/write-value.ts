@@ -1,14 +1,25 @@
-import { dump, Type } from 'js-yaml';
-import { goSchema } from '../yaml/parse-yaml.ts';
+import { dump, Schema, Type } from 'js-yaml';
+import { resolvePlain } from '../yaml/plain-scalar.ts';
 
-/** Numbers, booleans and null; the schema knows how to read them, and quotes texts like them. */
+/** What Go reads otherwise than as a text, which needs quotes. */
+const plain = new Type('tag:yaml.org,2002:plain', {
+  kind: 'scalar',
+  resolve: (text: string | null) => resolvePlain(text ?? '') !== undefined,
+});
+
+/** Numbers, booleans and null. */
 const others = new Type('tag:yaml.org,2002:other', {
   kind: 'scalar',
   resolve: () => false,
   predicate: (value: unknown) => value === null || ['number', 'boolean'].includes(typeof value),
   represent: (value: unknown) => JSON.stringify(value),
 });
-const options = { schema: goSchema.extend({ implicit: [others] }), lineWidth: -1, noRefs: true, noArrayIndent: true };
+const options = {
+  schema: new Schema({ implicit: [plain, others], explicit: [] }),
+  lineWidth: -1,
+  noRefs: true,
+  noArrayIndent: true,
+};
 
 /**
  * Writes a member of a map, or an item of a list, as lines at a column.

@@ -56,7 +56,11 @@ describe('rehearse', () => {
   const duplicateForOne =
     /1 of 11 typical pods, such as a pod with init containers, are unusable: .*name: Duplicate value: "init"/;
   const fails: [title: string, template: string, message: RegExp, options?: Options][] = [
-    ['wrong indentation', 'spec:\n containers:\n  - name: a\n   image: b', /yaml: line 4: bad indentation/],
+    [
+      'wrong indentation',
+      'spec:\n containers:\n  - name: a\n   image: b',
+      /yaml: line 4: did not find expected '-' indicator/,
+    ],
     ['a field that a struct does not have', image('.DeploymentMeta.Nmae'), noField],
     ['a member of a string', image('.Values.image.tag'), /inject:4:21: .*<\.Values\.image\.tag>/, withImage],
     ['wrong delimiters', containers('image: [[ .Values.image ]]'), /cannot unmarshal array/],

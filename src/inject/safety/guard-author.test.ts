@@ -43,7 +43,8 @@ describe('guardAuthor', () => {
     ].map(([title = '', line = '', text = '']): [string, string, Author] => [title, sidecar(line), written(text)]),
     ...['team', '_', 'yes'].map((name): [string, string, Author] => [
       `${name} as the name of a label`,
-      `metadata: {labels: { ${bare}: x}}`,
+      // Without a name, Go would refuse the template's output.
+      `metadata: {labels: { {{ ${input} | default "none" }}: x}}`,
       written(name),
     ]),
     ['a choice between two values', variable(`{{ if eq ${input} "a b" }}x{{ else }}y{{ end }}`), written('a b')],

@@ -1,6 +1,8 @@
+import { Buffer } from 'node:buffer';
+
 /**
  * A scalar that means different things as a key and as a value: null, a float, or the merge key.
- * js-yaml converts keys to strings silently, so they remain objects until `finishDocument`.
+ * It remains an object until its position is known.
  */
 export class PositionDependent {
   readonly value: unknown;
@@ -11,14 +13,8 @@ export class PositionDependent {
     this.key = key;
   }
 
-  /** js-yaml calls this for a key. */
   toString(): string {
     return this.key;
-  }
-
-  /** js-yaml does not call `toString` of plain objects. */
-  get [Symbol.toStringTag](): string {
-    return 'PositionDependent';
   }
 }
 
@@ -53,6 +49,30 @@ const SMALLEST = -(2n ** 63n);
 
 /** The number of `<<` so far, which makes the key of each merge unique. */
 let merges = 0;
+
+/** Returns the value of a scalar; undefined if it is not of the kind that its tag names. */
+export function scalarValue(text: string, tag: string, isPlain: boolean): unknown {
+  // Go takes each of these keys for a merge.
+  if (tag === '!' && text === '<<') return resolvePlain(text);
+  if (tag === '') return isPlain ? (resolvePlain(text) ?? text) : text;
+  const kind = /^tag:yaml\.org,2002:(.*)/s.exec(tag)?.[1] ?? '';
+  if (kind === 'binary') return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : undefined;
+  const isOfKind = KINDS.get(kind);
+  if (isOfKind === undefined) return text;
+  const value = resolvePlain(text) ?? text;
+  return isOfKind(value instanceof PositionDependent ? value.value : value) ? value : undefined;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** The tags that Go checks; it ignores others. */
+const KINDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['int', Number.isInteger],
+  ['float', (value) => typeof value === 'number'],
+  ['bool', (value) => typeof value === 'boolean'],
+  ['null', (value) => value === null],
+  ['merge', (value) => value === '<<'],
+  ['timestamp', (value) => typeof value === 'string' && /^\d{4}-\d{1,2}-\d{1,2}/.test(value)],
+]);
 
 /** Resolves a plain scalar by yaml.v2's rules of YAML 1.1; `undefined` for a string. */
 export function resolvePlain(text: string): unknown {

@@ -20,6 +20,7 @@ const comma = 0x2c;
 const dash = 0x2d;
 const dot = 0x2e;
 const colon = 0x3a;
+const question = 0x3f;
 const openList = 0x5b;
 const backslash = 0x5c;
 const closeList = 0x5d;
@@ -34,6 +35,8 @@ const hints = flags('-+0123456789.yYnNtTfFoO~<');
 /** The first characters of the words that are not strings; such words are short. */
 const words = flags('yYnNtTfFoO~<');
 const longestWord = 5;
+/** Go does not read much longer keys. */
+const longestKey = 1000;
 /** The characters with which a plain scalar never, or not always, starts. */
 const indicators = flags('-?:,[]{}#&*!|>\'"%@`');
 
@@ -196,7 +199,7 @@ class SimpleReader {
     const isPlainKey = quoted
       ? !/[\\[]/.test(key)
       : text.charCodeAt(start) !== dash && (isString(key) || resolvePlain(key) === undefined);
-    if (!isPlainKey || key === '__proto__') throw unusual;
+    if (!isPlainKey || key === '__proto__' || key.length > longestKey) throw unusual;
     return key;
   }
 
@@ -357,7 +360,7 @@ class SimpleReader {
     for (let code = first; ; code = text.charCodeAt(at)) {
       if (code === comma || code === closeList || code === closeObject || code === lineBreak || Number.isNaN(code))
         break;
-      if (code === openList || code === openObject) throw unusual;
+      if (code === openList || code === openObject || code === question) throw unusual;
       at += 1;
     }
     this.#at = at;
