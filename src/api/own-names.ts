@@ -30,6 +30,8 @@ export const ownNames = {
   serves: "annotation of a replica's Lease: the configurations and certificates that the replica serves",
   shadow: "annotation of a replica's Lease: the results of comparing the stable and canary configurations of rollouts",
   tag: 'label of a MutatingWebhookConfiguration: the RevisionTag of the webhook',
+  update:
+    'annotation of a pod: its update in place that is under way, with what the pod had before, or why its update failed',
   updates: 'annotation of a namespace: `deny` excludes its workloads from restarts, and `allow`, the default, does not',
   version: "annotation of a replica's Lease: the version of the program",
 } as const;

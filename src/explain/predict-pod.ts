@@ -1,4 +1,5 @@
 import { injectedByAnnotation } from '../api/names.ts';
+import { updateAnnotation } from '../api/revision-tag/update-annotation.ts';
 import { decide } from '../inject/decide.ts';
 import { inject } from '../inject/inject.ts';
 import type { InjectionRequest } from '../inject/injection-request.ts';
@@ -101,10 +102,18 @@ export function originOf(stored: JsonObject, by: NamedInjector | undefined, cont
 
 /** Removes what a pod gets only after admission: its generated name, its node, its status. */
 export function asAdmitted(stored: JsonObject): JsonObject {
-  const { name, ...metadata } = creatableMetadata(stored);
+  const { name, ...rest } = creatableMetadata(stored);
+  const metadata = withoutUpdate(rest);
   const spec = without(without(objectAt(stored, ['spec']), 'nodeName'), 'ephemeralContainers');
   const named = metadata.generateName === undefined ? { name, ...metadata } : metadata;
   return { apiVersion: 'v1', kind: 'Pod', metadata: named, spec, status: {} };
+}
+
+/** Removes the record of an update in place. */
+function withoutUpdate(metadata: JsonObject): JsonObject {
+  const annotations = objectAt(metadata, ['annotations']);
+  if (annotations[updateAnnotation] === undefined) return metadata;
+  return { ...metadata, annotations: without(annotations, updateAnnotation) };
 }
 
 /** Reports whether a path is bookkeeping of the LimitRanger plugin. */

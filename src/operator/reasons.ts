@@ -142,6 +142,8 @@ export const events = {
   NotSelected: 'on a Pod: its label asks for injection, but no InjectorConfig selects it; the note quotes the labels',
   OtherInstallation: 'another installation of this operator class owns the webhook, so nothing is written',
   Repaired: 'another client edited or deleted one of our objects, and the operator restored it',
+  UpdatedInPlace: 'on a pod: the operator updated it in place for a tag',
+  UpdateTakenBack: 'on a pod: its update in place failed, and the operator took it back',
   RestartFailed: 'on a workload: its restart failed or was refused',
   Restarted: 'on a workload: the operator restarted it for a tag',
   RestartsResumed: 'on a RevisionTag: the operator restarts workloads again',

@@ -12,6 +12,8 @@ export interface OperatorSettings {
   readonly followPods?: boolean;
   /** Whether RevisionTags may restart workloads (`--restart-workloads`). Default: false. */
   readonly restartWorkloads?: boolean;
+  /** Whether RevisionTags may update running pods in place (`--update-pods`). Default: false. */
+  readonly updatePods?: boolean;
   /** Whether InjectorConfigs may hold pods (`--hold-pods`). Default: false. */
   readonly holdPods?: boolean;
   /** Whether signers may issue certificates (`--certificate-signing-requests`). Default: false. */
@@ -30,6 +32,9 @@ export const fieldManager = 'sidecar-injector';
 export const statusManager = 'sidecar-injector-status';
 /** The field manager of the restart annotation, the only field of a workload that we write. */
 export const restartManager = 'sidecar-injector-restarts';
+
+/** The field manager of updates in place of running pods. */
+export const updateManager = 'sidecar-injector-updates';
 
 /** The number of configurations kept per revision, so that a reverted edit needs no compilation. */
 export const keptConfigurations = 3;

@@ -68,6 +68,12 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   readonly isExcluded?: boolean;
   /** Why the namespace denies restarts. */
   readonly denied?: RestartHold | undefined;
+  /** Whether its pods are updated in place, one after the other, instead of by a restart. */
+  readonly isInPlace?: boolean;
+  /** The number of pods whose update in place is under way. */
+  readonly updating?: number;
+  /** The first update in place to the target that failed: the pod and why. */
+  readonly updateFailed?: string | undefined;
   /** Whether the pod template contains the sidecar, so that a restart changes nothing. */
   readonly isInjectedByHand?: boolean;
   /** Whether any of its pods has a canary that was rolled back. */

@@ -23,17 +23,21 @@ export function isRestartable(kind: string): boolean {
   return restartable.has(kind);
 }
 
+const excluded = `annotation ${restartChoiceAnnotation} excludes it: recreate its pods yourself`;
+
 /** Returns why the operator never restarts a workload; undefined if a restart is possible. */
 export function whyNever(candidate: RestartCandidate): Why | undefined {
   const { kind, updateType, partition = 0, restarted, target } = candidate;
   const because = (reason: string, message: string): Why => ({ reason, message });
+  // An update of the pods themselves needs no controller.
+  if (candidate.isInPlace === true && candidate.leftOut === undefined)
+    return candidate.isExcluded === true ? because('Excluded', excluded) : candidate.denied;
   if (kind === 'Pod') return because('NoController', 'no controller recreates this pod: recreate it yourself');
   if (kind === 'Job' || kind === 'CronJob')
     return because('Job', 'the pods of a Job run to completion; its next pods get the current configuration');
   if (!isRestartable(kind)) return because('UnknownKind', `the operator cannot restart a ${kind}: use its own tools`);
   if (candidate.leftOut !== undefined) return candidate.leftOut;
-  if (candidate.isExcluded === true)
-    return because('Excluded', `annotation ${restartChoiceAnnotation} excludes it: recreate its pods yourself`);
+  if (candidate.isExcluded === true) return because('Excluded', excluded);
   if (candidate.denied !== undefined) return candidate.denied;
   if (candidate.isInjectedByHand === true) {
     const injected = `its pod template is already injected (annotation ${injectedByAnnotation})`;

@@ -77,13 +77,18 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     if (!inProgress.has(each)) done.push(each);
   });
 
+  // A failure stops the tag until the pod is replaced, or its annotation or the target changes.
+  yield* forEach(sorted, ({ key, updateFailed }) => {
+    if (updateFailed !== undefined) worse.push(`${key}: ${updateFailed}`);
+  });
+
   let stale = 0;
   const untouched: NotRestarted[] = [];
   const able: RestartCandidate[] = [];
   yield* forEach(sorted, (candidate) => {
     if (candidate.stale === 0) return;
     stale += 1;
-    if (isCurrent(candidate) && inProgress.has(candidate)) return;
+    if (isUpdating(candidate) || (isCurrent(candidate) && inProgress.has(candidate))) return;
     const never = whyNever(candidate);
     if (never === undefined) able.push(candidate);
     else untouched.push(notRestarted(candidate, never));
@@ -150,12 +155,18 @@ function* underWay(
   const latest = new Set<RestartCandidate>();
   const inProgress = new Set<RestartCandidate>();
   yield* forEach(sorted, (each) => {
+    if (isUpdating(each)) inProgress.add(each);
     const at = restartedAt(each);
     if (!isRecent(at, now) || taken.has(each.key)) return;
     latest.add(each);
     if (doneAt(at, each, bounds, now) > now) inProgress.add(each);
   });
   return { latest, inProgress, elsewhere };
+}
+
+/** Reports whether a pod of the workload is being updated in place. */
+function isUpdating({ updating = 0 }: RestartCandidate): boolean {
+  return updating > 0;
 }
 
 /** Returns the next time at which the plan changes if nothing else changes. */

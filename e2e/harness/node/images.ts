@@ -24,6 +24,9 @@ const run = promisify(execFile);
 /** The image of apps and sidecars. Without arguments, it is the pause container of each pod. */
 export const agentImage = 'localhost/agent:1';
 
+/** The same image with another tag, for updates. */
+export const otherAgentImage = 'localhost/agent:2';
+
 /** The image of the examples, which need only `sh` and `sleep`. */
 const examplesImage = 'docker.io/library/busybox:1.36';
 
@@ -80,7 +83,9 @@ async function packImage(root: string, target: string): Promise<void> {
     rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
   };
   writeFileSync(join(target, 'config.json'), JSON.stringify(config));
-  const manifest = [{ Config: 'config.json', RepoTags: [agentImage, examplesImage], Layers: ['layer.tar'] }];
+  const manifest = [
+    { Config: 'config.json', RepoTags: [agentImage, otherAgentImage, examplesImage], Layers: ['layer.tar'] },
+  ];
   writeFileSync(join(target, 'manifest.json'), JSON.stringify(manifest));
   const parts = ['manifest.json', 'config.json', 'layer.tar'];
   await run('tar', ['-cf', join(target, 'image'), '-C', target, ...parts]);

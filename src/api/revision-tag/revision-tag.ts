@@ -113,6 +113,15 @@ export const restartStatusSchema = z.object({
   ),
   stale: count('The number of workloads with stale pods.'),
   inProgress: count('The number of workloads that were restarted and are not complete.'),
+  inPlace: optionalObject('What is expected of the stale workloads, if spec.strategy.update is InPlace.', {
+    workloads: count('The number of workloads whose pods can be updated in place.'),
+    byRestart: count('The number of workloads whose pods can be updated only by a restart.'),
+    notCompared: count('The number of workloads whose pods have not been compared with new pods yet.'),
+    obstacle: optional(
+      z.string().max(512),
+      'The first workload that needs a restart, the field that keeps its pods from being updated in place, and why.',
+    ),
+  }),
   waiting: workloads('The first 20 workloads that wait for their restart, with the reason.'),
   untouched: workloads(
     'The first 20 workloads that the operator does not restart, with the reason. Restart them manually.',

@@ -113,6 +113,10 @@ export const rolloutStrategySchema = z.object({
     restart,
     'Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.',
   ),
+  update: optional(
+    z.enum(['Restart', 'InPlace']),
+    'How the operator updates stale pods within the limits of restart. Restart (the default): it restarts their workloads. InPlace: it changes the images, labels and annotations of running pods, so that only sidecars restart, and restarts a workload only if this is not possible.',
+  ),
   windows: optional(
     list(updateWindow, 14).min(1),
     'When the operator may begin to restart workloads. Restarts that have begun are completed. If unset, at any time.',
@@ -131,6 +135,11 @@ export type CanaryStrategy = NonNullable<RolloutStrategy['canary']>;
 export type CanaryStep = CanaryStrategy['steps'][number];
 export type CanaryAnalysis = CanaryStrategy['analysis'];
 export type RestartStrategy = NonNullable<RolloutStrategy['restart']>;
+
+/** Reports whether a strategy asks for updates in place. */
+export function isInPlace(strategy: RolloutStrategy | undefined): boolean {
+  return strategy?.update === 'InPlace';
+}
 
 /** Returns the limits of restarts, or the defaults if the strategy sets only rollback.restart. */
 export function restartBounds(strategy: RolloutStrategy): RestartStrategy {

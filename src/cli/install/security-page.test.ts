@@ -15,6 +15,7 @@ interface Role extends KubernetesObject {
 function rightsOf(chart: ReturnType<typeof readChart>): string[] {
   const operator = {
     restartWorkloads: true,
+    updatePods: true,
     certificateSigningRequests: true,
     certManager: true,
     holdPods: true,

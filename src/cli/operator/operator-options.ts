@@ -87,6 +87,11 @@ export function addOperatorOptions(command: Command): Command {
       false,
     )
     .option(
+      '--update-pods',
+      'update running pods in place if a RevisionTag requests it (spec.strategy.update InPlace)',
+      false,
+    )
+    .option(
       '--hold-pods',
       'hold pods while the webhook cannot be called if an InjectorConfig requests it (spec.webhook.failurePolicy Hold)',
       false,

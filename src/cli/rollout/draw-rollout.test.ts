@@ -85,6 +85,18 @@ describe('drawRollout', () => {
     ]);
   });
 
+  it('shows what is expected of updates in place', () => {
+    const inPlace = { workloads: 30, byRestart: 9, notCompared: 1, obstacle: 'shop/Deployment/web: its pods …' };
+    const spec = { strategy: { restart: {}, update: 'InPlace' } };
+    const tag = rolloutTag(paused, { spec, status: { restarts: { ...restarting, inPlace } } });
+    const expected = '30 in place, 9 by restart, 1 not compared yet: shop/Deployment/web: its pods …';
+    assert.ok(rolloutLine(tag).endsWith(`1 restarting, 38 to come; ${expected}`), rolloutLine(tag));
+    assert.ok(drawRollout(tag, wide, now).includes(`         ${expected}`));
+    const known = { workloads: 40, byRestart: 0, notCompared: 0 };
+    const all = rolloutTag(paused, { spec, status: { restarts: { ...restarting, inPlace: known } } });
+    assert.ok(rolloutLine(all).endsWith('; 40 in place, 0 by restart'));
+  });
+
   it('shows restarts of a tag without steps, and hides restarts that the spec no longer requests', () => {
     const over = rolloutTag(paused, { status: { restarts: restarting } });
     assert.doesNotMatch(`${drawRollout(over, wide, now).join('')}${rolloutLine(over)}`, /restarts/);

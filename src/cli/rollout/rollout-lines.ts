@@ -134,7 +134,9 @@ const indent = ' '.repeat(9);
 /** Formats `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined if there are none. */
 export function restartLine(tag: RevisionTag): string | undefined {
   const restarts = restartsOf(tag);
-  return restarts === undefined ? undefined : `restarts ${standingOf(restarts, ', ')}: ${restarts.message}`;
+  if (restarts === undefined) return undefined;
+  const expected = expectedOf(restarts).map((each) => `; ${each}`);
+  return `restarts ${standingOf(restarts, ', ')}: ${restarts.message}${expected.join('')}`;
 }
 
 /**
@@ -147,11 +149,22 @@ export function drawRestarts(tag: RevisionTag, columns: number, room: number): s
   const { message, waiting, untouched } = restarts;
   const lines = [
     `restarts ${standingOf(restarts, ': ')}`,
-    ...wrap(message, columns - indent.length, longestMessage).map((line) => `${indent}${line}`),
+    ...[message, ...expectedOf(restarts)].flatMap((text) =>
+      wrap(text, columns - indent.length, longestMessage).map((line) => `${indent}${line}`),
+    ),
     ...drawWorkloads('waits', waiting, columns),
     ...drawWorkloads('skips', untouched, columns),
   ];
   return [...lines.slice(0, Math.max(1, room)), ''];
+}
+
+/** Says how the stale workloads will be updated, if the spec requests updates in place. */
+function expectedOf({ stale, inPlace }: RestartStatus): string[] {
+  if (inPlace === undefined || stale === 0) return [];
+  const { workloads, byRestart, notCompared, obstacle } = inPlace;
+  const unknown = notCompared === 0 ? '' : `, ${notCompared} not compared yet`;
+  const why = obstacle === undefined ? '' : `: ${obstacle}`;
+  return [`${workloads} in place, ${byRestart} by restart${unknown}${why}`];
 }
 
 /** Returns the status of restarts, while the spec requests them. */

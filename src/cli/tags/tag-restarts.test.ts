@@ -125,6 +125,7 @@ describe('injector, with a tag that restarts workloads', () => {
   });
 
   describe('tag set', () => {
+    const clock = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
     const rows: [string, RolloutState | undefined, object, RestartStatus | undefined, RegExp][] = [
       [
         'without steps',
@@ -139,6 +140,13 @@ describe('injector, with a tag that restarts workloads', () => {
         restartOnly,
         restartStatus('1-25', { phase: 'NotAllowed', message: 'start it with --restart-workloads' }),
         /1 workload at a time, 1 per namespace \(spec\.strategy\.restart\); currently not allowed: start it with --restart-workloads: `/,
+      ],
+      [
+        'in place, outside the windows',
+        undefined,
+        { strategy: { update: 'InPlace', restart: {}, windows: [{ from: clock(12), to: clock(13) }] } },
+        restartStatus('1-25'),
+        /pods are updated in place, or restarted where .*, 1 workload at a time, .*; it is outside the windows of spec\.strategy\.windows: the next one begins at 20\S+Z: `/,
       ],
       [
         'with steps',

@@ -13,7 +13,7 @@ import { planTagSet, tagManifest, type TagRequest } from './plan-tag.ts';
 import { findTag, writeTag } from './stored-tag.ts';
 import type { Terminal } from '../terminal.ts';
 import { keysOfTag, readInstallation } from '../usage/installation.ts';
-import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
+import { isInPlace, restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
 import { healthLines, healthOfClass, isAlive, readinessOf } from '../usage/operator-health.ts';
 import { nextOpening, whenOpen } from '../../rollout/update-windows.ts';
@@ -151,11 +151,12 @@ function describeRestarts(
   const isAfterRollback = strategy?.restart === undefined;
   if (strategy === undefined || (isAfterRollback && !(isRollout && strategy.rollback?.restart === 'Canary')))
     return undefined;
+  const updated = isInPlace(strategy) ? 'updated in place, or restarted where this is not possible' : 'restarted';
   const what = isAfterRollback
-    ? 'if it is rolled back, workloads with the canary are restarted'
+    ? `if it is rolled back, workloads with the canary are ${updated}`
     : isRollout
-      ? 'workloads are restarted when they enter the share'
-      : 'workloads with running pods are restarted';
+      ? `workloads are ${updated} when they enter the share`
+      : `workloads with running pods are ${updated}`;
   const { maxUnavailableWorkloads, perNamespace } = restartBounds(strategy);
   const field = isAfterRollback ? 'spec.strategy.rollback' : 'spec.strategy.restart';
   const bounds = `${plural(maxUnavailableWorkloads, 'workload')} at a time, ${perNamespace} per namespace (${field})`;

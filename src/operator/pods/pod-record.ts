@@ -1,4 +1,5 @@
 import { injectedByAnnotation } from '../../api/names.ts';
+import { parsePodUpdate, type PodUpdate, updateAnnotation } from '../../api/revision-tag/update-annotation.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { gateIn } from '../../explain/stored-pod.ts';
 import type { DecisionFacts } from '../../inject/decide.ts';
@@ -37,10 +38,21 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
   const createdAt = Math.floor(Date.parse(creationTimestamp) / 1000);
   const health = podHealth(status);
   const since = readySince(status) ?? createdAt;
+  const update = updateOf(metadata.annotations?.[updateAnnotation]);
+  if (update !== undefined && injectedBy !== undefined)
+    return { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy, update };
   // Avoid spread syntax: it creates larger objects, and there are tens of thousands of records.
   return injectedBy === undefined
     ? { apiVersion, kind, metadata: kept, group, createdAt, health, since }
     : { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy };
+}
+
+/** Returns an update without what the pod was before. */
+function updateOf(text: string | undefined): PodUpdate | undefined {
+  const found = parsePodUpdate(text);
+  if (found === undefined) return undefined;
+  const { before, ...update } = found;
+  return before === undefined && update.failed === undefined ? undefined : update;
 }
 
 /**

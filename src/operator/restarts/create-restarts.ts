@@ -5,7 +5,9 @@ import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import { intervalMs, RestartPass, type RestartPassOptions } from './restart-pass.ts';
-import { restartsNotAllowed, type RestartSource } from './restart-source.ts';
+import { restartsNotAllowed, type RestartSource, whyNotAllowed } from './restart-source.ts';
+import type { LeaderClient } from '../controller/leading-client.ts';
+import { PodUpdates } from '../in-place/pod-updates.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatRoute } from '../../routing/route.ts';
@@ -14,22 +16,32 @@ import { publishedConfiguration, type SelectingWebhook } from '../../selection/s
 
 export interface RestartParts extends Omit<
   RestartPassOptions,
-  'tags' | 'objectOf' | 'podsOf' | 'judgedBy' | 'updatesChoice'
+  | 'tags'
+  | 'objectOf'
+  | 'podsOf'
+  | 'judgedBy'
+  | 'updatesChoice'
+  | 'notAllowed'
+  | 'mayRestart'
+  | 'updates'
+  | 'updatedPods'
 > {
   readonly settings: OperatorSettings;
-  readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks'>;
+  readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks' | 'configMaps' | 'kubelets'>;
+  readonly client: Pick<LeaderClient, 'apply' | 'list' | 'listAll' | 'patch'>;
   readonly targets: Pick<TagTargets, 'tags'>;
-  readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook' | 'updatesChoice'>;
+  readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook' | 'updatesChoice' | 'updatedPods' | 'written'>;
 }
 
-/** Returns the restart pass. If restarts are disabled, the pass only reports this. */
+/** Returns the restart pass. If restarts and updates are disabled, the pass only reports this. */
 export function createRestarts(parts: RestartParts): RestartSource & Pick<RestartPass, 'pass'> {
   const { settings, view, targets, usage } = parts;
-  const isFollowing = settings.followPods !== false;
-  if (settings.restartWorkloads !== true || !isFollowing) {
-    const why = isFollowing ? 'flag' : 'pods';
+  const { restartWorkloads: mayRestart = false, updatePods = false, followPods = true } = settings;
+  const notAllowed: RestartPassOptions['notAllowed'] = (tag) => whyNotAllowed(tag, settings);
+  if (!(mayRestart || updatePods) || !followPods) {
     const shown: RestartSource['shown'] = (tag) => {
-      return restartsNotAllowed(tag, why, staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name)));
+      const stale = staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name));
+      return restartsNotAllowed(tag, notAllowed(tag) ?? '', stale);
     };
     const pass = (): Promise<number> => {
       const changed = targets.tags().filter((tag) => shown(tag)?.stale !== tag.status?.restarts?.stale);
@@ -38,8 +50,14 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
     };
     return { shown, pass };
   }
+  const written = (pod: KubernetesObject): void => usage.written(pod);
+  const { namespace } = settings.context;
   return new RestartPass({
     ...parts,
+    notAllowed,
+    mayRestart,
+    updatedPods: () => usage.updatedPods(),
+    updates: updatePods ? new PodUpdates({ ...parts, namespace, written }) : undefined,
     tags: () => targets.tags().filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     objectOf: (tag) => view.tags.get(tag),
     podsOf: (tag) => usage.podsOf(tag),

@@ -1,6 +1,7 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
+import { expected, type TagUpdates, updateCandidates, type UpdatingPod } from '../in-place/update-candidates.ts';
+import type { OtherRestart, RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
 import type { FairShares } from '../../rollout/fair-shares.ts';
 import type { Refusal } from '../../rollout/observation.ts';
 import type { Steps } from '../../steps/steps.ts';
@@ -26,6 +27,10 @@ export interface TagRestartSources {
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   /** Returns the annotation of a namespace that allows or denies updates. */
   readonly updatesChoice: (namespace: string) => string | undefined;
+  /** How the tag updates pods in place; undefined if it restarts workloads. */
+  readonly updates?: TagUpdates | undefined;
+  /** The pods that are being updated for other tags. */
+  readonly updatedElsewhere: readonly UpdatingPod[];
   /** The refusals of pods that follow the tag. */
   readonly refusals: readonly Refusal[];
   readonly shares: FairShares;
@@ -34,7 +39,7 @@ export interface TagRestartSources {
 }
 
 /** The plan for a tag, and the inputs on which it is based. */
-export interface TagRestarts extends Pick<RestartInputs, 'records' | 'previous' | 'overtaken'> {
+export interface TagRestarts extends Pick<RestartInputs, 'records' | 'previous' | 'overtaken' | 'podsOf'> {
   readonly plan: RestartPlan;
 }
 
@@ -46,8 +51,10 @@ const maxMessageLength = 512;
 /** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
-  { groups, workloads, hasMoved, failedRestarts, reports, updatesChoice, refusals, shares, now }: TagRestartSources,
+  sources: TagRestartSources,
 ): Steps<TagRestarts> {
+  const { groups, workloads, hasMoved, failedRestarts, reports, updatesChoice, updates, refusals, shares, now } =
+    sources;
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
   const served = new Map<string, RestartHold | undefined>();
@@ -72,6 +79,7 @@ export function* planTagRestarts(
     rolledBackFrom,
     rolloutStartedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
     isRollbackOnly: isRollbackOnly({ spec }),
+    isInPlace: updates !== undefined,
     bounds,
     now,
   });
@@ -80,8 +88,16 @@ export function* planTagRestarts(
     return { key, ...recordedWorkload(record), budgets: coveringBudgets(record, budgets) };
   });
   const opensAt = nextOpening(spec.strategy?.windows, now);
-  const plan = yield* planRestarts({ own, others, uncertain, opensAt, shares }, bounds, now);
-  return { plan, ...inputs };
+  const updating = sources.updatedElsewhere.map(({ tag, at, ...workload }): OtherRestart => {
+    const record = { metadata: { namespace: workload.namespace }, labels: undefined };
+    return { ...workload, tag, at, budgets: coveringBudgets(record, budgets) };
+  });
+  const candidates = updates === undefined ? own : yield* updateCandidates(metadata.name, own, inputs, updates);
+  const situation = { own: candidates, others: [...others, ...updating], uncertain, opensAt, shares };
+  const plan = yield* planRestarts(situation, bounds, now);
+  if (updates === undefined) return { plan, ...inputs };
+  const inPlace = yield* expected(metadata.name, candidates, updates);
+  return { plan: { ...plan, status: { ...plan.status, inPlace } }, ...inputs };
 }
 
 /** Blocks a target that a replica lacks: with failurePolicy Ignore, pods would get no sidecar. */

@@ -47,6 +47,8 @@ export interface RestartSources {
   readonly rolledBackFrom?: RolloutRevision | undefined;
   /** Whether to restart only workloads with `rolledBackFrom` (only `rollback.restart` is set). */
   readonly isRollbackOnly: boolean;
+  /** Whether the tag updates pods in place, also of workloads that cannot be restarted. */
+  readonly isInPlace?: boolean;
   /** Pods created within `readyTimeout` count as pods of the restart. */
   readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
   /** The current time, in milliseconds since 1970. */
@@ -54,7 +56,7 @@ export interface RestartSources {
 }
 
 /** Pods with equal traits, and their judgement for the tag. */
-interface JudgedGroup {
+export interface JudgedGroup {
   readonly group: PodGroup;
   readonly state: PodJudgement['state'];
 }
@@ -66,6 +68,8 @@ interface PodsOfWorkload {
   stale: number;
   target?: string;
   rolledBack: boolean;
+  /** Whether a pod records an update in place for the tag. */
+  isUpdated: boolean;
   leftOut?: RestartHold | undefined;
 }
 
@@ -82,6 +86,8 @@ const noBudgets: readonly CoveringBudget[] = [];
 export interface RestartInputs extends Pick<RestartSituation, 'own' | 'others'> {
   /** The records of the watched workloads in `own`, by key. A write needs their resourceVersion. */
   readonly records: ReadonlyMap<string, WorkloadRecord>;
+  /** Returns the judged pods of a workload. */
+  readonly podsOf: (key: string) => readonly JudgedGroup[];
   /** Returns the sorted configurations of a workload's stale pods, as `N.<hash8>`. */
   readonly previous: (key: string) => readonly string[];
   /** The workloads whose target has changed since their restart. */
@@ -117,7 +123,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     if (mine !== undefined && mine.target !== target) overtaken.push(record);
     const [latest] = restarts;
     const isOther = latest !== undefined && latest.tag !== tag && !isLeftAlone && isRecent(latest.at, now);
-    const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
+    const isOwn = stale > 0 || found?.isUpdated === true || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
     // There may be ten thousand completed workloads: look up budgets only if they matter.
     const needsBudgets = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
@@ -165,15 +171,34 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     if (!record.isBeingDeleted) add(workloadKey(recordedWorkload(record)), record, completions.of(record));
     yield;
   }
-  for (const [key, { workload, stale, target = '', leftOut = gone }] of pods) {
-    if (seen.has(key) || stale === 0) continue;
+  for (const [key, { workload, stale, isUpdated, target = '', leftOut: found }] of pods) {
+    if (seen.has(key) || (stale === 0 && !isUpdated)) continue;
     const { namespace, kind, name } = workload;
     const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
-    if (record === undefined) own.push({ key, ...workload, stale, target, leftOut, paused: false, budgets: noBudgets });
-    else if (!record.isBeingDeleted) add(key, record, completions.of(record));
+    if (record === undefined) {
+      // Without a pod template, every budget of the namespace may cover the pods.
+      const covering =
+        sources.isInPlace === true
+          ? coveringBudgets({ metadata: { namespace }, labels: undefined }, budgetsIn.get(namespace) ?? [])
+          : noBudgets;
+      const denied = sources.deniedIn?.(namespace);
+      const delay = sources.isInPlace === true && stale > 0 ? holdOf?.({ key, namespace, target }) : {};
+      own.push({
+        key,
+        ...workload,
+        stale,
+        target,
+        leftOut: found ?? (sources.isInPlace === true && !isRestartable(kind) ? undefined : gone),
+        paused: false,
+        denied,
+        ...delay,
+        budgets: covering,
+      });
+    } else if (!record.isBeingDeleted) add(key, record, completions.of(record));
     yield;
   }
-  return { own, others, records, overtaken, previous: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
+  const podsOf: RestartInputs['podsOf'] = (key) => pods.get(key)?.groups ?? [];
+  return { own, others, records, overtaken, podsOf, previous: (key) => staleConfigurations(podsOf(key)) };
 }
 
 function* podsByWorkload({
@@ -181,6 +206,7 @@ function* podsByWorkload({
   groups,
   rolledBackFrom,
   isRollbackOnly,
+  isInPlace,
 }: RestartSources): Steps<Map<string, PodsOfWorkload>> {
   const found = new Map<string, PodsOfWorkload>();
   yield* forEach([...groups], (group) => {
@@ -189,13 +215,20 @@ function* podsByWorkload({
     if (pods.size === 0 || judgement?.selectedBy === undefined) return;
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
-    const known: PodsOfWorkload = found.get(key) ?? { workload, groups: [], stale: 0, rolledBack: false };
+    const known: PodsOfWorkload = found.get(key) ?? {
+      workload,
+      groups: [],
+      stale: 0,
+      rolledBack: false,
+      isUpdated: false,
+    };
     found.set(key, known);
     const { injectorConfig, hash } = judgement.selectedBy;
     if (hash !== undefined) {
       known.groups.push({ group, state: judgement.state });
       known.target = `${injectorConfig}.${hash}`;
     }
+    if (isInPlace === true) known.isUpdated ||= [...pods.values()].some(({ update }) => update?.tag === tag);
     if (judgement.state !== 'stale') return;
     const { carried } = judgement;
     const isRolledBack =

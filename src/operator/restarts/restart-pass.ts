@@ -1,14 +1,14 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
-import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
+import { isInPlace, restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { restartManager, resyncMs } from '../settings.ts';
-import type { PodGroup } from '../usage/pod-group.ts';
+import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import { type FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
-import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
+import { planTagRestarts, type TagRestarts, type TagRestartSources } from './plan-tag-restarts.ts';
 import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
-import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
+import { type AskingTag, asksForRestarts, restartsNotAllowed, type RestartSource } from './restart-source.ts';
 import type { RefusedPods } from '../pods/refused-pods.ts';
 import { otherKeys } from '../controller/wake-ups.ts';
 import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
@@ -22,7 +22,11 @@ import {
   withRestart,
 } from '../../api/revision-tag/restart-annotation.ts';
 import type { LeaderClient } from '../controller/leading-client.ts';
-import type { WorkloadRecord } from './workload-record.ts';
+import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
+import type { RolloutWorkload } from '../../routing/workload-key.ts';
+import type { PodUpdates } from '../in-place/pod-updates.ts';
+import { isToFollow, staleWorkloadsOf, type UpdatingPod, updatingPods } from '../in-place/update-candidates.ts';
+import { ApiError } from '../../kube/api-error.ts';
 
 export interface RestartPassOptions extends RestartReportsOptions {
   /** Checks before each write that this process still leads. */
@@ -37,6 +41,14 @@ export interface RestartPassOptions extends RestartReportsOptions {
   readonly updatesChoice: (namespace: string) => string | undefined;
   /** Returns the live path of a tag by which its pods are judged; see `judgedPath`. */
   readonly judgedBy: (tag: string) => string | null | undefined;
+  /** Returns why the operator may not update the pods of a tag; undefined if it may. */
+  readonly notAllowed: (tag: AskingTag) => string | undefined;
+  /** Whether the operator may restart workloads. */
+  readonly mayRestart: boolean;
+  /** Returns the pods that record an update in place. */
+  readonly updatedPods: () => readonly PodRecord[];
+  /** Updates pods in place; undefined if the operator may not. */
+  readonly updates: PodUpdates | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly refused: Pick<RefusedPods, 'follow' | 'of'>;
   readonly follow: FollowCollection;
@@ -99,6 +111,9 @@ export class RestartPass implements RestartSource {
 
   shown(tag: AskingTag): RestartStatus | undefined {
     if (!asksForRestarts(tag)) return undefined;
+    const why = this.#options.notAllowed(tag);
+    const { name } = tag.metadata;
+    if (why !== undefined) return restartsNotAllowed(tag, why, staleWorkloads(name, this.#options.podsOf(name)));
     return this.#reports.of(tag.metadata.name) ?? tag.status?.restarts;
   }
 
@@ -108,15 +123,18 @@ export class RestartPass implements RestartSource {
    * @param leading aborts when this process stops leading
    */
   async pass(leading: AbortSignal): Promise<number> {
-    const tags = this.#options.tags().filter(asksForRestarts);
+    const all = this.#options.tags();
+    const updating = await this.#followUpdates(all, leading);
+    const tags = all.filter((tag) => asksForRestarts(tag) && this.#options.notAllowed(tag) === undefined);
     const names = new Set(tags.map(({ metadata }) => metadata.name));
     this.#reports.keepOnly(names);
+    this.#options.updates?.keepOnly(names);
     const { refused } = this.#options;
     if (tags.length === 0) {
       refused.follow(otherKeys.restarts, false, leading);
       this.#following?.stop.abort();
       this.#following = undefined;
-      return resyncMs;
+      return updating.length > 0 ? intervalMs.busy : resyncMs;
     }
     const { workloads } = this.#follow(leading);
     this.#isBusy = false;
@@ -124,13 +142,35 @@ export class RestartPass implements RestartSource {
     let wait: number = intervalMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
-      wait = Math.min(wait, await this.#restart(tag, workloads, leading));
+      wait = Math.min(wait, await this.#restart(tag, workloads, updating, leading));
     }
     refused.follow(otherKeys.restarts, this.#isBusy, leading);
     return wait;
   }
 
-  async #restart(tag: RevisionTag, workloads: FollowedWorkloads, leading: AbortSignal): Promise<number> {
+  /** Completes updates in place, or takes them back. Returns those that are still under way. */
+  async #followUpdates(tags: readonly RevisionTag[], leading: AbortSignal): Promise<readonly UpdatingPod[]> {
+    const { updates, updatedPods, logger } = this.#options;
+    if (updates === undefined) return [];
+    for (const pod of updatedPods().filter(isToFollow)) {
+      const strategy = tags.find(({ metadata }) => metadata.name === pod.update?.tag)?.spec.strategy;
+      try {
+        await updates.follow(pod, restartBounds(strategy ?? {}), leading);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.reason === 'NotLeading') throw error;
+        // The pod may have changed, or may be gone; the next pass reads it again.
+        logger.debug('failed to follow the update of a pod', { pod: pod.metadata.name, error: error.message });
+      }
+    }
+    return updatingPods(updatedPods());
+  }
+
+  async #restart(
+    tag: RevisionTag,
+    workloads: FollowedWorkloads,
+    updating: readonly UpdatingPod[],
+    leading: AbortSignal,
+  ): Promise<number> {
     const { objectOf, podsOf, judgedBy, metrics, clock } = this.#options;
     const { name } = tag.metadata;
     const pods = podsOf(name);
@@ -157,7 +197,14 @@ export class RestartPass implements RestartSource {
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
     const settlesIn = since + propagationMs - clock.monotonic();
-    const inputs = await this.#plan(tag, groups, workloads, settlesIn > 0);
+    const { updates, mayRestart } = this.#options;
+    const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
+    if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), leading);
+    const how = {
+      updates: isUpdating ? { verdictOf: updates.verdictOf.bind(updates), mayRestart } : undefined,
+      updatedElsewhere: updating.filter((each) => each.tag !== name),
+    };
+    const inputs = await this.#plan(tag, groups, workloads, settlesIn > 0, how);
     let { plan } = inputs;
     let writes: Writes = 'all';
     if (plan.restart.length > 0) {
@@ -165,7 +212,7 @@ export class RestartPass implements RestartSource {
       const after = podsOf(name);
       if (after === undefined || hasChanged()) return rejudgeMs;
       // Plan again, so that the status includes the restarts and failures of this pass.
-      ({ plan } = await this.#plan(tag, after, workloads, false));
+      ({ plan } = await this.#plan(tag, after, workloads, false, how));
     }
     if (hasChanged()) return rejudgeMs;
     const object = objectOf(name);
@@ -186,11 +233,12 @@ export class RestartPass implements RestartSource {
     groups: Iterable<PodGroup>,
     workloads: FollowedWorkloads,
     hasMoved: boolean,
+    how: Pick<TagRestartSources, 'updates' | 'updatedElsewhere'>,
   ): Promise<TagRestarts> {
     const { clock, reports, refused, updatesChoice } = this.#options;
     const now = clock.now().getTime();
     const refusals = refused.of(tag.metadata.name);
-    const own = { failedRestarts: this.#failed, shares: this.#shares, refusals };
+    const own = { ...how, failedRestarts: this.#failed, shares: this.#shares, refusals };
     const inputs = await this.#inSlices(
       planTagRestarts(tag, { groups, workloads, hasMoved, reports, updatesChoice, now, ...own }),
     );
@@ -207,29 +255,37 @@ export class RestartPass implements RestartSource {
   /** Writes the planned restarts in sequence. Stops at the first failure. */
   async #write(
     { metadata: { name: tag } }: RevisionTag,
-    { plan, records, previous }: TagRestarts,
+    { plan, records, previous, podsOf }: TagRestarts,
     workloads: FollowedWorkloads,
     hasChanged: () => boolean,
     leading: AbortSignal,
   ): Promise<Writes> {
     const { recorder, metrics, logger } = this.#options;
-    for (const { key, target } of plan.restart.slice(0, maxWrites)) {
+    for (const candidate of plan.restart.slice(0, maxWrites)) {
+      const { key, target, namespace, isInPlace: isUpdate = false } = candidate;
       if (hasChanged()) return 'failed';
-      const record = records.get(key);
+      const record = records.get(key) ?? (isUpdate ? recordOfWorkload(objectOfWorkload(candidate)) : undefined);
       if (record === undefined) continue;
-      this.#shares.serve(record.metadata.namespace ?? '');
+      this.#shares.serve(namespace);
       const fields = { revisionTag: tag, workload: key, target };
-      const written = await writeRestart(this.#options, record, { tag, target, signal: leading });
+      const written = await attempt(this.#options.clock, record, async () => {
+        if (!isUpdate) return writeRestart(this.#options, record, { tag, target, signal: leading });
+        const stale = podsOf(key).filter(({ state }) => state === 'stale');
+        const pods = stale.flatMap(({ group }) => [...group.pods.values()]);
+        await this.#options.updates?.update(tag, { key, target, pods }, leading);
+        return undefined;
+      });
       if ('failure' in written) {
         this.#failed.add(key, written.failure);
         const { reason, message } = written.failure;
         const isConflict = reason === 'Conflict';
-        logger[isConflict ? 'debug' : 'warn']('failed to restart a workload', { ...fields, reason, error: message });
-        const note = `the restart for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
+        logger[isConflict ? 'debug' : 'warn']('failed to update a workload', { ...fields, reason, error: message });
+        const note = `the ${isUpdate ? 'update' : 'restart'} for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
         if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
         return 'failed';
       }
       this.#failed.resolve(key);
+      if (written.stored === undefined) continue;
       metrics.restarted?.(tag, 1);
       const what = previous(key).join(', ');
       const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what} and get ${target}`;
@@ -280,27 +336,44 @@ export class RestartPass implements RestartSource {
 /**
  * Restarts a workload: applies one annotation to its pod template, with the resourceVersion that
  * was read. Another writer, a lost response or a second leader thus causes a 409, never a second
- * restart. Rejects on abort, and if the cause is not the workload ({@link failedWrite}).
+ * restart.
  * @param target the configuration that the new pods will get, as `N.<hash8>`
- * @returns the stored object, or the failure
  */
 async function writeRestart(
   { client, clock }: Pick<RestartPassOptions, 'client' | 'clock'>,
   workload: WorkloadRecord,
   { tag, target, signal }: { readonly tag: string; readonly target: string; readonly signal: AbortSignal },
-): Promise<{ readonly stored: KubernetesObject } | { readonly failure: FailedRestart }> {
+): Promise<KubernetesObject> {
   const { apiVersion, kind, metadata, restarts } = workload;
   const value = formatRestartAnnotation(withRestart(restarts, { tag, target, at: clock.now().getTime() }));
   const spec = { template: { metadata: { annotations: { [restartedAnnotation]: value } } } };
+  // Force: a client that reads the workload and applies it again also owns our annotation.
+  const how = { fieldManager: restartManager, force: true, signal };
+  return await client.apply<KubernetesObject>({ apiVersion, kind, metadata, spec }, how);
+}
+
+/**
+ * Writes, and returns what was stored, or the failure. Rejects on abort, and if the cause is not
+ * the workload ({@link failedWrite}).
+ */
+async function attempt(
+  clock: Pick<Clock, 'monotonic'>,
+  record: WorkloadRecord,
+  write: () => Promise<KubernetesObject | undefined>,
+): Promise<{ readonly stored: KubernetesObject | undefined } | { readonly failure: FailedRestart }> {
   const began = clock.monotonic();
   try {
-    // Force: a client that reads the workload and applies it again also owns our annotation.
-    const how = { fieldManager: restartManager, force: true, signal };
-    return { stored: await client.apply<KubernetesObject>({ apiVersion, kind, metadata, spec }, how) };
+    return { stored: await write() };
   } catch (error) {
     const failed = failedWrite(error);
     if (failed === undefined) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    return { failure: { ...failed, message, took: clock.monotonic() - began, record: workload } };
+    return { failure: { ...failed, message, took: clock.monotonic() - began, record } };
   }
+}
+
+/** Returns a workload of a kind that the operator does not watch, such as a Job. */
+function objectOfWorkload({ namespace, kind, name }: RolloutWorkload): KubernetesObject {
+  const apiVersion = kind === 'Pod' ? 'v1' : kind === 'Job' || kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
+  return { apiVersion, kind, metadata: { namespace, name } };
 }

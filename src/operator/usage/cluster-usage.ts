@@ -10,12 +10,13 @@ import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import { type CompiledSelectors, compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { type FamilyMember, familyMember, foreign, type PodJudgement } from './judge-pod.ts';
-import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
+import { type FollowedStores, type PodGroup, PodGroups, type PodRecord } from './pod-group.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage, usageKey } from './pod-usage.ts';
 import { istioWebhookSelectors } from '../../selection/foreign-overlap.ts';
 import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
+import { podRecord } from '../pods/pod-record.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
 import { type UsageSource, usageStatus } from './usage-status.ts';
 
@@ -168,6 +169,20 @@ export class ClusterUsage implements UsageSource {
     if (namespaces?.hasSynced !== true) return false;
     const found = namespaces.get(namespace);
     return found === undefined || found.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Returns the counted pods that record an update in place. */
+  updatedPods(): PodRecord[] {
+    const pods = this.#synced()?.stores.pods.list() ?? [];
+    return pods.filter(({ update }) => update !== undefined);
+  }
+
+  /** Stores a pod that this process wrote, before the watch event arrives. */
+  written(pod: KubernetesObject): void {
+    const counting = this.#counting;
+    if (counting === undefined) return;
+    const traits = traitsOf(pod, this.#names);
+    counting.stores.pods.upsert(podRecord(pod, traits && counting.groups.of(traits)));
   }
 
   /** Returns the annotation of a namespace that allows or denies updates. */

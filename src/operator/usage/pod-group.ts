@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
+import type { PodUpdate } from '../../api/revision-tag/update-annotation.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
@@ -9,6 +10,8 @@ export interface PodRecord extends KubernetesObject {
   metadata: ObjectMeta;
   /** The annotation `sidecar-injector.io/config` (`N.<hash8>,…`), truncated. */
   readonly injectedBy?: string;
+  /** The update in place that the pod records; absent in almost all pods. */
+  readonly update?: PodUpdate;
   /** The group of pods with equal traits; absent if the pod does not count. */
   readonly group?: PodGroup;
   /** The creation time, in seconds since 1970. */

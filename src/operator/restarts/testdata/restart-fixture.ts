@@ -105,6 +105,20 @@ export class RestartFixture extends TagFixture {
     this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
   }
 
+  /** Adds a complete workload without pods. */
+  complete(name: string, kind = 'Deployment', where = namespace): void {
+    const template = { metadata: { labels: { app: name } }, spec: { containers: [] } };
+    const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
+    const metadata = { name, namespace: where, generation: 1 };
+    this.cluster.put(plurals[kind] ?? '', { apiVersion: 'apps/v1', kind, metadata, spec, status: complete(1) });
+  }
+
+  /** Lets the operator observe a pod of the cluster, as its watch does. */
+  observe(name: string, where = namespace): void {
+    const pod = this.cluster.get('pods', name, where);
+    if (pod !== undefined) this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
+  }
+
   /** Completes a restart: recreates the pod with this configuration. */
   completes(name: string, has: string, kind = 'Deployment', where = namespace): void {
     this.cluster.edit(plurals[kind] ?? '', name, where, (object) => {

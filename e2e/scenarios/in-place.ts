@@ -1,0 +1,312 @@
+import { setTimeout } from 'node:timers/promises';
+import { dump } from 'js-yaml';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { updateAnnotation } from '../../src/api/revision-tag/update-annotation.ts';
+import { podChanges } from '../../src/explain/pod-changes.ts';
+import { asAdmitted } from '../../src/explain/predict-pod.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { refusalOf } from '../harness/admissions.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { agent, call } from '../harness/node/agent.ts';
+import { agentImage, otherAgentImage } from '../harness/node/images.ts';
+import { containersIn, isReady, type Pod } from '../harness/pod.ts';
+import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
+import { serviceAccountKubeconfig } from '../harness/service-account.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { deployment, podsOf } from '../harness/workloads.ts';
+
+const name = 'in-place';
+const system = `${name}-system`;
+const tag = 'prod';
+const bounds = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 1, readyTimeout: '15s' };
+const strategy = { update: 'InPlace', restart: bounds };
+
+/** The images of the revisions, and whether another field differs, too. */
+const revisions: Record<string, { image: string; env?: object[] }> = {
+  first: { image: agentImage },
+  next: { image: otherAgentImage },
+  absent: { image: '127.0.0.1:1/absent:1' },
+  denied: { image: 'docker.io/library/busybox:1.36' },
+  other: { image: agentImage, env: [{ name: 'OTHER', value: 'yes' }] },
+};
+
+export const inPlace: Scenario = {
+  name,
+  about:
+    'on a real node, the operator updates the sidecars of running pods in place: no pod is recreated, no app container restarts, the pods equal new pods, a bad image is taken back, and a killed leader changes nothing of this',
+  destructive: 'it installs the operator as real pods',
+  realNode: true,
+  run: async (context) => {
+    const { client, cluster } = context;
+    await context.namespace('system', { 'pod-security.kubernetes.io/enforce': 'restricted' });
+    const values = ['mode=all', 'operator.updatePods=true', 'operator.updateImages={localhost/agent,127.0.0.1:1/}'];
+    const flags = values.flatMap((value) => ['--set', value]);
+    await injectorOutput(['install', '-n', system, ...flags, ...clusterFlags(cluster)]);
+    for (const [revision, fields] of Object.entries(revisions))
+      await applyUntilReady(client, configOf(revision, fields));
+    await applyTagUntilReady(client, revisionTag(tag, 'first'));
+    const namespace = await context.namespace('shop', { 'istio.io/rev': tag });
+    const workloads = workloadsIn(namespace);
+    for (const each of workloads) await client.create(each);
+    const all = (): Promise<Pod[]> => podsOf(client, namespace);
+    const areReady = async () => (await all()).length === 12 && (await all()).every(isReady);
+    await waitFor('12 ready pods', areReady, { timeout: 60_000 });
+    const before = identities(await all());
+
+    const windows = [closedWindow()];
+    await applyObject(client, revisionTag(tag, 'next', { strategy: { ...strategy, windows } }));
+    await context.check('outside the windows, the status says that all workloads can be updated in place', async () => {
+      const { workloads: able, byRestart, notCompared } = (await restartsOf(context, tag)).inPlace ?? {};
+      return found(`${able} ${byRestart} ${notCompared}`, '7 0 0');
+    });
+    await applyObject(client, revisionTag(tag, 'next', { strategy }));
+    const started = Date.now();
+    await killLeader(context, all);
+    await context.check('all pods have the new revision, and their updates are complete', () => areAt(all, 'next'), {
+      timeout: 120_000,
+    });
+    const seconds = Math.round((Date.now() - started) / 1000);
+    await checkUntouched(context, all, before, 1);
+    await context.check('the tag is Idle', async () => (await restartsOf(context, tag)).phase === 'Idle');
+    for (const each of [workloads[0], workloads.at(-1)]) await checkLikeNew(context, each, await all());
+
+    const refused = await checkPolicy(context, (await all())[0]);
+
+    await applyObject(client, revisionTag(tag, 'absent', { strategy }));
+    await context.check(
+      'an image that does not exist stops the updates, and the message names the pod and the image',
+      async () => {
+        const restarts = await restartsOf(context, tag);
+        if (restarts.phase === 'Stopped' && /pod \S+: sidecar with image 127.0.0.1:1\/absent:1/.test(restarts.message))
+          return true;
+        throw new Error(`${restarts.phase}: ${restarts.message}`);
+      },
+      { timeout: 60_000 },
+    );
+    await context.check('all pods are Ready with the image that they had before', async () => {
+      const pods = await all();
+      return found(
+        pods
+          .filter((pod) => !isReady(pod) || !isAt(pod, 'next'))
+          .map(describe)
+          .join('; '),
+        '',
+      );
+    });
+    const tried = (await all()).filter(({ metadata }) => metadata.annotations?.[updateAnnotation] !== undefined).length;
+    await context.checkNow(`${tried} of 12 pods were tried, at most ${bounds.maxUnavailableWorkloads}`, () => {
+      return tried >= 1 && tried <= bounds.maxUnavailableWorkloads;
+    });
+    await checkUntouched(context, all, before);
+
+    await applyObject(client, revisionTag(tag, 'denied', { strategy }));
+    await context.check('the policy of the chart denies an image that is not in its list', async () => {
+      const { waiting } = await restartsOf(context, tag);
+      const [refused] = waiting.filter(({ reason }) => reason === 'Refused');
+      return /only images that operator.updateImages of the chart allows/.test(refused?.message ?? '');
+    });
+    await applyObject(client, revisionTag(tag, 'other', { strategy }));
+    await context.check('workloads that need a restart are listed, with the field if a restart helps', async () => {
+      const { untouched, inPlace: expected } = await restartsOf(context, tag);
+      const needing = untouched.filter(({ message: why }) => why.includes('spec.initContainers[sidecar].env'));
+      if (needing.length !== 5) throw new Error(untouched.map(describeLeft).join('; '));
+      return expected?.byRestart === 7;
+    });
+    await checkUntouched(context, all, before);
+    await applyObject(client, revisionTag(tag, 'next', { strategy }));
+    await context.check('after the way back, the tag is Idle', async () => {
+      const { phase } = await restartsOf(context, tag);
+      return phase === 'Idle' && (await areAt(all, 'next', true));
+    });
+    context.measured({ pods: before.size, seconds, recreated: 0, appRestarts: 0, tried, attemptsRefused: refused });
+    return `${before.size} pods of 7 workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; a bad image was tried in ${tried} pods, and taken back`;
+  },
+};
+
+/** Returns a window that begins in twelve hours. */
+function closedWindow() {
+  const [from, to] = [12, 13].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16));
+  return { from, to };
+}
+
+function configOf(revision: string, { image, env }: { image: string; env?: object[] }) {
+  const flags = { name: 'pod/sidecar', recorder: '', port: 15020 };
+  const probe = call(15020, '/', { periodSeconds: 1 });
+  const more = { image, restartPolicy: 'Always', startupProbe: probe, readinessProbe: probe, env };
+  const sidecar = agent(flags, { ...more, securityContext: undefined });
+  const setup = agent(
+    { name: 'pod/setup', recorder: '', exit: 0 },
+    { image: setupImage(image), securityContext: undefined },
+  );
+  return injectorConfig(revision, {
+    injection: { templates: { sidecar: dump({ spec: { initContainers: [setup, sidecar] } }, { skipInvalid: true }) } },
+  });
+}
+
+/** A new pod needs an image that exists in its init container; a running pod does not run it. */
+function setupImage(image: string): string {
+  return image.startsWith('localhost/') ? image : agentImage;
+}
+
+const app = { name: 'pod/app', recorder: '', port: 8080 };
+
+/** Returns four Deployments, a StatefulSet, a Job that runs, and a bare pod; 12 pods. */
+function workloadsIn(namespace: string): KubernetesObject[] {
+  const containers = [agent(app, { securityContext: undefined })];
+  const spec = { containers, terminationGracePeriodSeconds: 2, automountServiceAccountToken: false };
+  const made = (which: string, replicas: number) => deployment(namespace, which, { replicas, spec });
+  const deployments = ['a', 'b', 'c', 'd'].map((which) => made(which, 2));
+  const set = made('set', 2);
+  const { template, ...rest } = set['spec'] as { template: object };
+  const labels = { app: 'job' };
+  return [
+    ...deployments,
+    { ...set, kind: 'StatefulSet', spec: { ...rest, template, serviceName: 'set' } },
+    {
+      ...objectOf('batch/v1', 'Job', 'job', namespace),
+      spec: { template: { metadata: { labels }, spec: { ...spec, restartPolicy: 'Never' } } },
+    },
+    { ...objectOf('v1', 'Pod', 'bare', namespace), spec },
+  ];
+}
+
+const statusesOf = ({ status }: Pod) => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+function restartsIn(pod: Pod, container: string): number {
+  return statusesOf(pod).find((each) => each.name === container)?.restartCount ?? 0;
+}
+
+const imageOf = (pod: Pod) => containersIn(pod).find((each) => each.name === 'sidecar')?.image;
+const configurationOf = ({ metadata }: Pod) => metadata.annotations?.['sidecar-injector.io/config'] ?? '';
+const describe = (pod: Pod) => `${pod.metadata.name} ${configurationOf(pod)} ${imageOf(pod)} ready: ${isReady(pod)}`;
+const identities = (pods: readonly Pod[]) => new Map(pods.map(({ metadata }) => [metadata.name, metadata.uid]));
+
+function isAt(pod: Pod, revision: string): boolean {
+  return imageOf(pod) === revisions[revision]?.image && configurationOf(pod).startsWith(`${revision}.`);
+}
+
+/** @param isLenient whether records of failed updates may remain */
+async function areAt(all: () => Promise<Pod[]>, revision: string, isLenient = false): Promise<boolean> {
+  const isOver = ({ metadata }: Pod) => isLenient || metadata.annotations?.[updateAnnotation] === undefined;
+  const others = (await all()).filter((pod) => !isAt(pod, revision) || !isReady(pod) || !isOver(pod));
+  return found(others.map(describe).join('; '), '');
+}
+
+/** Checks that pods are the same, and no app has restarted. @param times restarts of sidecars */
+async function checkUntouched(
+  context: ScenarioContext,
+  all: () => Promise<Pod[]>,
+  before: ReadonlyMap<string | undefined, string | undefined>,
+  times?: number,
+): Promise<void> {
+  const pods = await all();
+  await context.checkNow(`no pod was recreated (${pods.length})`, () =>
+    found(JSON.stringify([...identities(pods)].sort()), JSON.stringify([...before].sort())),
+  );
+  await context.checkNow('no app container has restarted', () =>
+    found(
+      pods
+        .filter((pod) => restartsIn(pod, 'app') !== 0)
+        .map(describe)
+        .join('; '),
+      '',
+    ),
+  );
+  if (times === undefined) return;
+  await context.checkNow(`each sidecar has restarted ${times} times`, () =>
+    found(
+      pods
+        .filter((pod) => restartsIn(pod, 'sidecar') !== times)
+        .map(describe)
+        .join('; '),
+      '',
+    ),
+  );
+}
+
+/** Kills the leader as soon as a pod records an update that is under way. */
+async function killLeader(context: ScenarioContext, all: () => Promise<Pod[]>): Promise<void> {
+  const { client } = context;
+  await waitFor(
+    'the first update',
+    async () => (await all()).some(({ metadata }) => metadata.annotations?.[updateAnnotation] !== undefined),
+    { interval: 20 },
+  );
+  const lease = await client.get(resourceKind('coordination.k8s.io/v1', 'Lease'), 'injector-leader-default', {
+    namespace: system,
+  });
+  const { holderIdentity = '' } = lease['spec'] as { holderIdentity?: string };
+  const [leader = ''] = holderIdentity.split('_');
+  await client.delete(objectOf('v1', 'Pod', leader, system), { gracePeriodSeconds: 0 });
+  context.say(`the leader ${leader} was killed after its first write`);
+}
+
+/** Checks that an updated pod of a workload has no difference from a new pod, made as a dry run. */
+async function checkLikeNew(context: ScenarioContext, workload: KubernetesObject | undefined, pods: readonly Pod[]) {
+  if (workload === undefined) throw new Error('no workload');
+  const { kind, metadata, spec } = workload;
+  const updated = pods.find(({ metadata: { name: pod = '' } }) => pod.split('-')[0] === metadata.name);
+  if (updated === undefined) throw new Error(`no pod of ${metadata.name}`);
+  const { template = { spec } } = (spec ?? {}) as { template?: { metadata?: object; spec: unknown } };
+  const { labels, ownerReferences, generateName, namespace } = updated.metadata;
+  const identity = kind === 'Pod' ? { name: 'bare-2' } : { generateName, ownerReferences, labels: hashLabels(labels) };
+  const made = { ...template.metadata, ...identity, namespace };
+  const created = await context.client.create(
+    { apiVersion: 'v1', kind: 'Pod', metadata: made, spec: template.spec } as KubernetesObject,
+    { dryRun: true },
+  );
+  const [one, other] = [updated, created].map((pod) => asAdmitted(pod as never));
+  const differences = podChanges(one ?? {}, other ?? {}, (path) => path === 'metadata.name');
+  await context.checkNow(`the updated pod of ${kind} ${metadata.name} equals a new pod, field by field`, () =>
+    found(differences.map((each) => `${each.path}: ${JSON.stringify([each.before, each.after])}`).join('; '), ''),
+  );
+  await setTimeout(0);
+}
+
+/** Checks with dry runs of the leader's token what the policy of the chart forbids. */
+async function checkPolicy(context: ScenarioContext, pod: Pod | undefined): Promise<number> {
+  if (pod === undefined) throw new Error('no pod');
+  const kubeconfig = await serviceAccountKubeconfig(context.cluster, system, 'injector-operator', undefined);
+  const client = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-with-the-operators-token' });
+  const { containers, initContainers = [] } = pod.spec;
+  const withImage = (list: typeof containers, name: string, image: string) =>
+    list.map((each) => (each.name === name ? { ...each, image } : each));
+  const patch = (change: object) => client.patch(pod, 'merge', change, { dryRun: true });
+  const sidecarImage = (image: string) => ({ spec: { initContainers: withImage(initContainers, 'sidecar', image) } });
+  const attempts: Record<string, object> = {
+    'the image of the app': { spec: { containers: withImage(containers, 'app', otherAgentImage) } },
+    'an image that is not in the list': sidecarImage('example.com/mine:1'),
+    'a field of the spec': { spec: { activeDeadlineSeconds: 1 } },
+    'a finalizer': { metadata: { finalizers: ['example.com/mine'] } },
+    'an owner': { metadata: { ownerReferences: null } },
+  };
+  try {
+    await context.check("negative control: the operator's token may change the image of a sidecar", () =>
+      patch(sidecarImage(agentImage)),
+    );
+    const allowed: string[] = [];
+    for (const [what, change] of Object.entries(attempts)) {
+      const refusal = await refusalOf(() => patch(change));
+      if (refusal?.includes('the operator may') !== true) allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
+    }
+    await context.checkNow(`the policy denies ${Object.keys(attempts).length} other changes of a pod`, () =>
+      found(allowed.join('; '), ''),
+    );
+  } finally {
+    client.close();
+  }
+  return Object.keys(attempts).length;
+}
+
+/** Returns the labels that the controller gives to a pod, without those of the injector. */
+function hashLabels(labels: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => key === 'app' || key === 'pod-template-hash'));
+}

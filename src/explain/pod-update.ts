@@ -1,0 +1,224 @@
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { durationMilliseconds } from '../api/duration.ts';
+import { type PodBefore, type PodUpdate, updateAnnotation } from '../api/revision-tag/update-annotation.ts';
+import { listOf } from '../inject/kubernetes/admission-pod.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
+import { sameImage } from './image-reference.ts';
+import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
+import { podChanges } from './pod-changes.ts';
+import {
+  asAdmitted,
+  type CreationContext,
+  isGenerated,
+  type NamedInjector,
+  originOf,
+  predictPod,
+} from './predict-pod.ts';
+
+/** The fields that an update in place writes; null removes a label or annotation. */
+export type PodWrite = Pick<PodBefore, 'images' | 'labels' | 'annotations'>;
+
+/** What an update in place would write, or what stands in its way. */
+export type UpdateJudgement =
+  { readonly obstacle: InPlaceObstacle } | { readonly write: PodWrite; readonly before: PodBefore };
+
+/**
+ * Judges whether a running pod can become a new pod in place, as `injector diff` does.
+ * @param before the injector that injected the pod; undefined if its configuration is gone
+ * @param after the injector of new pods
+ */
+export function judgeUpdate(
+  stored: KubernetesObject,
+  before: NamedInjector | undefined,
+  after: NamedInjector,
+  context: CreationContext,
+  situation: Omit<InPlaceSituation, 'family'>,
+): UpdateJudgement {
+  const cannot = (field: string, reason: string): UpdateJudgement => ({ obstacle: { field, reason } });
+  if (before === undefined)
+    return cannot('metadata.annotations', 'the configuration that injected the pod does not exist any more');
+  const { pod, changedByOthers, finish } = originOf(stored, before, context);
+  const predicted = predictPod(pod, after, context);
+  if (predicted.outcome !== 'Injected' || predicted.pod === undefined)
+    return cannot('spec', `a new pod would not be injected: ${predicted.message}`);
+  const [running, wanted] = [asAdmitted(stored), finish(predicted.pod)];
+  const changes = podChanges(running, wanted, isGenerated);
+  const { family } = after.injector;
+  const [obstacle] = inPlaceObstacles(running, wanted, changes, changedByOthers, { ...situation, family });
+  if (obstacle !== undefined) return { obstacle };
+  const resized = changes.find(({ kind, path }) => kind === 'resources' && !isOfFinished(running, path));
+  if (resized !== undefined) return cannot(resized.path, 'the operator does not resize running pods');
+  const images = differences(imagesOf(running), imagesOf(wanted), (old, now) => !sameImage(old, now));
+  const [labels, oldLabels] = mapDifference(running, wanted, 'labels');
+  const [annotations, oldAnnotations] = mapDifference(running, wanted, 'annotations');
+  const restarts = Object.fromEntries(Object.keys(images).map((key) => [key, restartsOf(stored, key)]));
+  const oldImages = Object.fromEntries(Object.keys(images).map((key) => [key, imagesOf(running)[key] ?? '']));
+  return {
+    write: { images, labels, annotations },
+    before: { images: oldImages, restarts, labels: oldLabels, annotations: oldAnnotations },
+  };
+}
+
+/**
+ * Returns the merge patch of an update. Its uid and resourceVersion make the API server refuse the
+ * patch if the pod is another one, or has changed.
+ * @param record the value of {@link updateAnnotation}; null removes it
+ */
+export function updatePatch(stored: KubernetesObject, write: PodWrite, record: string | null): JsonObject {
+  const { uid, resourceVersion } = stored.metadata;
+  const spec = objectAt(stored, ['spec']);
+  const patched = Object.fromEntries(
+    containerLists.flatMap((list) => {
+      const names = Object.keys(write.images).filter((key) => key.startsWith(`${list}/`));
+      if (names.length === 0) return [];
+      const containers = listOf(spec[list]).map((each) => {
+        const image = write.images[`${list}/${String(each.name)}`];
+        return image === undefined ? each : { ...each, image };
+      });
+      return [[list, containers]];
+    }),
+  );
+  const annotations = { ...write.annotations, [updateAnnotation]: record };
+  const labels = Object.keys(write.labels).length === 0 ? {} : { labels: { ...write.labels } };
+  return {
+    metadata: { uid, resourceVersion, annotations, ...labels },
+    ...(Object.keys(patched).length === 0 ? {} : { spec: patched }),
+  };
+}
+
+/** The bounds of an update: the fields of `spec.strategy.restart`. */
+export interface UpdateBounds {
+  readonly minReadySeconds: number;
+  readonly readyTimeout: string;
+}
+
+/** Whether an update goes on, is complete, or has failed with this message. */
+export type UpdateProgress = 'Updating' | 'Done' | { readonly failed: string };
+
+/** How long a container may be away, in ms: the kubelet pulls after it ends the old one. */
+const awayMs = 60_000;
+
+/** The reasons with which a container waits in vain. */
+const vain: ReadonlySet<unknown> = new Set([
+  'CrashLoopBackOff',
+  'RunContainerError',
+  'CreateContainerError',
+  'CreateContainerConfigError',
+  'StartError',
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+]);
+
+/**
+ * Returns how far the update of a pod is. The evidence is that the kubelet has restarted each
+ * container with a new image once, and that the pod is then Ready for `minReadySeconds`. The status
+ * of a native sidecar whose image cannot be pulled has no reason, so only the time shows it.
+ * @param now in milliseconds since 1970
+ */
+export function updateProgress(
+  { spec, status }: KubernetesObject,
+  { at }: PodUpdate,
+  { restarts }: Pick<PodBefore, 'restarts'>,
+  { minReadySeconds, readyTimeout }: UpdateBounds,
+  now: number,
+): UpdateProgress {
+  const pod = { spec, status } as JsonObject;
+  const { phase } = objectAt(pod, ['status']);
+  // A Job may end while its sidecar is updated.
+  if (phase === 'Succeeded' || phase === 'Failed') return 'Done';
+  const timeout = durationMilliseconds(readyTimeout);
+  const isOver = (milliseconds: number): boolean => now >= at + milliseconds;
+  let since = at;
+  let isStarted = true;
+  for (const [key, before] of Object.entries(restarts)) {
+    const image = imagesOf(pod)[key] ?? '';
+    const found = statusOf(pod, key);
+    if (isFinished(pod, key, found)) continue;
+    const failed = (why: string): UpdateProgress => ({ failed: `${nameIn(key)} with image ${image} ${why}` });
+    const waiting = objectAt(found, ['state', 'waiting']);
+    if (vain.has(waiting.reason))
+      return failed(`waits: ${[waiting.reason, waiting.message].filter(Boolean).join(': ')}`);
+    const count = Number(found.restartCount ?? 0);
+    if (count > before + 1) return failed('crashes');
+    const { startedAt } = objectAt(found, ['state', 'running']);
+    if (startedAt === undefined && isOver(Math.min(timeout, awayMs)))
+      return failed('does not start: its image may not exist, or takes too long to pull');
+    if (startedAt === undefined || count <= before) isStarted = false;
+    else since = Math.max(since, timeOf(startedAt));
+  }
+  const ready = listOf(objectAt(pod, ['status']).conditions).find(({ type }) => type === 'Ready');
+  if (isStarted && ready?.status === 'True') {
+    const readyAt = Math.max(since, timeOf(ready.lastTransitionTime));
+    if (now >= readyAt + minReadySeconds * 1000) return 'Done';
+  } else if (isOver(timeout)) {
+    const why = isStarted ? 'is not Ready' : 'still has its old containers';
+    return { failed: `the pod ${why} after ${readyTimeout}` };
+  }
+  return 'Updating';
+}
+
+/** Returns a time of a status in milliseconds since 1970; 0 if it is malformed. */
+function timeOf(text: unknown): number {
+  return typeof text === 'string' ? Date.parse(text) || 0 : 0;
+}
+
+const containerLists = ['initContainers', 'containers'] as const;
+
+/** Returns the image of each container, by `<list>/<name>`. */
+function imagesOf(pod: JsonObject): Record<string, string> {
+  const spec = objectAt(pod, ['spec']);
+  const entries = containerLists.flatMap((list) =>
+    listOf(spec[list]).map(({ name, image }) => [`${list}/${String(name)}`, String(image)] as const),
+  );
+  return Object.fromEntries(entries);
+}
+
+function differences(
+  old: Readonly<Record<string, string>>,
+  now: Readonly<Record<string, string>>,
+  differ: (old: string, now: string) => boolean,
+): Record<string, string> {
+  const changed = Object.entries(now).filter(([key, value]) => old[key] !== undefined && differ(old[key], value));
+  return Object.fromEntries(changed);
+}
+
+/** Returns the members of a map of the metadata that change, after and before; null if absent. */
+function mapDifference(running: JsonObject, wanted: JsonObject, map: 'labels' | 'annotations') {
+  const [old, now] = [objectAt(running, ['metadata', map]), objectAt(wanted, ['metadata', map])];
+  const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
+    (key) => old[key] !== now[key] && !isGenerated(`metadata.${map}[${JSON.stringify(key)}]`),
+  );
+  const valuesIn = (values: JsonObject): Record<string, string | null> =>
+    Object.fromEntries(changed.map((key) => [key, (values[key] as string | undefined) ?? null]));
+  return [valuesIn(now), valuesIn(old)] as const;
+}
+
+function nameIn(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
+function statusOf(pod: JsonObject, key: string): JsonObject {
+  const list = key.startsWith('init') ? 'initContainerStatuses' : 'containerStatuses';
+  return listOf(objectAt(pod, ['status'])[list]).find(({ name }) => name === nameIn(key)) ?? {};
+}
+
+function restartsOf(stored: KubernetesObject, key: string): number {
+  return Number(statusOf(stored, key).restartCount ?? 0);
+}
+
+/** Reports whether a path is of an ordinary init container, whose resources have no effect. */
+function isOfFinished(pod: JsonObject, path: string): boolean {
+  return listOf(objectAt(pod, ['spec']).initContainers).some(
+    ({ name, restartPolicy }) => restartPolicy !== 'Always' && path.startsWith(`spec.initContainers[${String(name)}].`),
+  );
+}
+
+/** Reports whether a container is an ordinary init container, which the kubelet leaves alone. */
+function isFinished(pod: JsonObject, key: string, status: JsonObject): boolean {
+  const container = listOf(objectAt(pod, ['spec']).initContainers).find(({ name }) => name === nameIn(key));
+  const isOrdinary = key.startsWith('init') && container?.restartPolicy !== 'Always';
+  return isOrdinary && Object.keys(objectAt(status, ['state', 'terminated'])).length > 0;
+}

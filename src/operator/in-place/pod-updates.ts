@@ -1,0 +1,285 @@
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { hashedConfigMapName } from '../../api/names.ts';
+import {
+  formatPodUpdate,
+  parsePodUpdate,
+  type PodBefore,
+  type PodUpdate,
+  updateAnnotation,
+} from '../../api/revision-tag/update-annotation.ts';
+import type { InPlaceObstacle } from '../../explain/in-place.ts';
+import {
+  judgeUpdate,
+  type UpdateBounds,
+  type UpdateJudgement,
+  updatePatch,
+  updateProgress,
+} from '../../explain/pod-update.ts';
+import { containerDefaults } from '../../explain/pod-resources.ts';
+import type { NamedInjector } from '../../explain/predict-pod.ts';
+import { injectedByOf } from '../../explain/stored-pod.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { ApiError, isNotFound, messageOf } from '../../kube/api-error.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { type ClusterView, namespaces, pods } from '../cluster-view.ts';
+import { servedFiles } from '../configurations/last-good.ts';
+import type { LeaderClient } from '../controller/leading-client.ts';
+import type { EventReason } from '../reasons.ts';
+import { proxyConfigResource, proxyConfigs } from '../replicas/proxy-config-resources.ts';
+import { resyncMs, updateManager } from '../settings.ts';
+import type { PodRecord } from '../usage/pod-group.ts';
+
+export interface PodUpdatesOptions {
+  /** Checks before each write that this process still leads. */
+  readonly client: Pick<LeaderClient, 'list' | 'listAll' | 'patch'>;
+  readonly view: Pick<ClusterView, 'configMaps' | 'kubelets'>;
+  /** The namespace of the operator, with the ConfigMaps of configurations. */
+  readonly namespace: string;
+  /** Stores the API server's response to a write, before the watch event arrives. */
+  readonly written: (pod: KubernetesObject) => void;
+  readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly logger: Logger;
+}
+
+/** A workload with stale pods. */
+export interface StaleWorkload {
+  readonly key: string;
+  /** The configuration that new pods would get, as `N.<hash8>`. */
+  readonly target: string;
+  readonly pods: readonly PodRecord[];
+}
+
+/** Whether the pods of a workload can be updated in place, by one of them. */
+export interface Verdict {
+  readonly target: string;
+  /** What stands in the way. */
+  readonly obstacle?: InPlaceObstacle;
+  /** Why the pod could not be judged. */
+  readonly problem?: string;
+  /** When the pod was judged, according to `clock.monotonic`. */
+  readonly at: number;
+}
+
+/** The maximum number of workloads to judge in a pass. Each costs four or five requests. */
+const mostJudged = 10;
+/** How long a verdict holds, and how long to wait after a failure, in milliseconds. */
+const validMs = { verdict: resyncMs, problem: 60_000 };
+
+/**
+ * The limits of a template, as on the main thread of a replica: ten times the cost of Istio's
+ * sidecar template, and a few milliseconds. A pod that exceeds them is not updated in place.
+ */
+const renderLimits = { steps: 20_000, outputBytes: 256 * 1024, work: 1_500_000 };
+
+/**
+ * Updates running pods in place, one API object at a time. All state is in the annotation of the
+ * pods; a verdict is remembered only until it is used.
+ */
+export class PodUpdates {
+  readonly #options: PodUpdatesOptions;
+  /** The verdicts on stale workloads, by tag and `workloadKey`. */
+  readonly #verdicts = new Map<string, Map<string, Verdict>>();
+
+  constructor(options: PodUpdatesOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the verdict on a workload; undefined until one of its pods is judged. */
+  verdictOf(tag: string, { key, target }: Omit<StaleWorkload, 'pods'>): Verdict | undefined {
+    const found = this.#verdicts.get(tag)?.get(key);
+    if (found?.target !== target) return undefined;
+    const valid = found.problem === undefined ? validMs.verdict : validMs.problem;
+    return this.#options.clock.monotonic() < found.at + valid ? found : undefined;
+  }
+
+  /** Judges workloads without a verdict, at most {@link mostJudged}, and forgets all others. */
+  async judge(tag: string, stale: readonly StaleWorkload[], signal: AbortSignal): Promise<void> {
+    const before = this.#verdicts.get(tag);
+    const kept = new Map<string, Verdict>();
+    for (const { key } of stale) {
+      const known = before?.get(key);
+      if (known !== undefined) kept.set(key, known);
+    }
+    this.#verdicts.set(tag, kept);
+    const injectors = this.#injectors();
+    const unknown = stale.filter((each) => this.verdictOf(tag, each) === undefined).slice(0, mostJudged);
+    for (const workload of unknown) {
+      const [first] = workload.pods;
+      if (first === undefined) continue;
+      await this.#inspect(tag, workload, first, injectors, signal);
+    }
+  }
+
+  /**
+   * Updates one stale pod of a workload. Returns false if the pod cannot be updated: then the
+   * verdict says why. @throws ApiError if the write fails
+   */
+  async update(tag: string, workload: StaleWorkload, signal: AbortSignal): Promise<boolean> {
+    const { client, recorder, clock, logger } = this.#options;
+    const { key, target } = workload;
+    // As the controller of a StatefulSet does, begin with the highest ordinal.
+    const [next] = [...workload.pods].sort((one, other) => byName(other, one));
+    if (next === undefined) return false;
+    const found = await this.#inspect(tag, workload, next, this.#injectors(), signal);
+    if (found === undefined || !('write' in found.judgement)) return false;
+    const { pod, judgement } = found;
+    const record = formatPodUpdate({ tag, target, at: clock.now().getTime() }, judgement.before);
+    const patch = updatePatch(pod, judgement.write, record);
+    const stored = await client.patch(pod, 'merge', patch, { fieldManager: updateManager, signal });
+    this.#options.written(stored);
+    const images = Object.entries(judgement.write.images).map(([container, image]) => `${container} gets ${image}`);
+    const note = `updated in place by RevisionTag ${tag} to ${target}: ${images.join(', ')}`;
+    recorder.record(stored, { type: 'Normal', reason: 'UpdatedInPlace', action: 'Update', note });
+    logger.info('updated a pod in place', { revisionTag: tag, workload: key, pod: pod.metadata.name, target });
+    return true;
+  }
+
+  /** Completes the update of a pod, or takes it back; removes the record of a failed update. */
+  async follow({ metadata }: PodRecord, bounds: UpdateBounds, signal: AbortSignal): Promise<void> {
+    const { client, recorder, clock, logger } = this.#options;
+    const pod = await this.#read(metadata, signal);
+    const { before = nothing, ...update } = parsePodUpdate(pod?.metadata.annotations?.[updateAnnotation]) ?? {};
+    if (pod === undefined || !isUpdate(update)) return;
+    const isOver = update.failed !== undefined;
+    const progress = isOver ? 'Done' : updateProgress(pod, update, before, bounds, clock.now().getTime());
+    if (progress === 'Updating') return;
+    const failed = progress === 'Done' ? undefined : progress.failed;
+    const patch =
+      failed === undefined
+        ? updatePatch(pod, nothing, null)
+        : updatePatch(pod, before, formatPodUpdate({ ...update, failed }));
+    this.#options.written(await client.patch(pod, 'merge', patch, { fieldManager: updateManager, signal }));
+    const fields = { revisionTag: update.tag, pod: `${metadata.namespace}/${metadata.name}`, target: update.target };
+    if (failed === undefined) {
+      logger.info('removed the record of an update of a pod', fields);
+      return;
+    }
+    logger.warn('took back the update of a pod', { ...fields, reason: failed });
+    const note = `the update by RevisionTag ${update.tag} to ${update.target} failed and was taken back: ${failed}`;
+    recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
+  }
+
+  /** Forgets all tags except these. */
+  keepOnly(tags: ReadonlySet<string>): void {
+    for (const tag of this.#verdicts.keys()) if (!tags.has(tag)) this.#verdicts.delete(tag);
+  }
+
+  /** Reads and judges a pod, and remembers the verdict; undefined if there is none. */
+  async #inspect(
+    tag: string,
+    { key, target }: Omit<StaleWorkload, 'pods'>,
+    { metadata }: PodRecord,
+    injectorOf: (entry: string) => NamedInjector | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly pod: KubernetesObject; readonly judgement: UpdateJudgement } | undefined> {
+    const remember = (verdict: Pick<Verdict, 'obstacle' | 'problem'>): void => {
+      this.#verdicts.get(tag)?.set(key, { ...verdict, target, at: this.#options.clock.monotonic() });
+    };
+    try {
+      const pod = await this.#read(metadata, signal);
+      if (pod === undefined || injectedByOf(pod).includes(target)) return undefined;
+      const judgement = await this.#judge(pod, target, injectorOf, signal);
+      remember('obstacle' in judgement ? { obstacle: judgement.obstacle } : {});
+      return { pod, judgement };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason === 'NotLeading') throw error;
+      remember({ problem: `its pods cannot be compared with new ones: ${messageOf(error)}` });
+      return undefined;
+    }
+  }
+
+  async #judge(
+    pod: KubernetesObject,
+    target: string,
+    injectorOf: (entry: string) => NamedInjector | undefined,
+    signal: AbortSignal,
+  ): Promise<UpdateJudgement> {
+    const { namespace = '' } = pod.metadata;
+    const after = injectorOf(target);
+    if (after === undefined) throw new ApiError({ code: 0, reason: 'NotFound', message: `${target} cannot be loaded` });
+    const entries = injectedByOf(pod).map(injectorOf);
+    const before = entries.find((each) => each?.injector.family.keys.status === after.injector.family.keys.status);
+    const isReadingProxyConfig = after.injector.readsProxyConfig || before?.injector.readsProxyConfig === true;
+    const [limitRanges, services, [inNamespace], resources] = await Promise.all([
+      this.#list(resourceKind('v1', 'LimitRange'), { namespace, signal }),
+      this.#list(resourceKind('v1', 'Service'), { namespace, signal }),
+      this.#list(namespaces, { fieldSelector: `metadata.name=${namespace}`, signal }),
+      isReadingProxyConfig ? this.#list(proxyConfigs, { signal }) : [],
+    ]);
+    const nodes = this.#options.view.kubelets();
+    const { annotations = {} } = inNamespace?.metadata ?? {};
+    const request = { namespace, path: '/inject', namespaceMetadata: { annotations }, nodes };
+    const { nodeName } = pod.spec as { readonly nodeName?: string };
+    const selected = new Set(services.flatMap(({ spec }) => Object.keys((spec as Spec | undefined)?.selector ?? {})));
+    return judgeUpdate(
+      pod,
+      before,
+      after,
+      {
+        request: { ...request, proxyConfigs: resources.map(proxyConfigResource) },
+        containerDefaults: containerDefaults(limitRanges),
+      },
+      {
+        kubeletVersion: nodes.find(({ name }) => name === nodeName)?.kubeletVersion,
+        isScheduled: nodeName !== undefined,
+        isSelected: (label) => selected.has(label),
+      },
+    );
+  }
+
+  async #list(
+    resource: ResourceKind,
+    options: { readonly namespace?: string; readonly fieldSelector?: string; readonly signal: AbortSignal },
+  ): Promise<readonly KubernetesObject[]> {
+    try {
+      return (await this.#options.client.listAll(resource, options)).items;
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  }
+
+  async #read({ name = '', namespace = '', uid }: PodRecord['metadata'], signal: AbortSignal) {
+    const fieldSelector = `metadata.name=${name}`;
+    const { items } = await this.#options.client.list(pods, { namespace, fieldSelector, signal });
+    return items.find(({ metadata }) => metadata.uid === uid && metadata.deletionTimestamp === undefined);
+  }
+
+  /** Returns a function that loads each configuration, as `N.<hash8>`, once. */
+  #injectors(): (entry: string) => NamedInjector | undefined {
+    const { view, namespace } = this.#options;
+    const loaded = new Map<string, NamedInjector | undefined>();
+    const load = (entry: string): NamedInjector | undefined => {
+      const [name, hash] = [entry.slice(0, -9), entry.slice(-8)] as const;
+      const configMap = view.configMaps.get(hashedConfigMapName(name, hash), namespace);
+      const served = configMap && servedFiles(configMap);
+      try {
+        return served && { name, hash, injector: loadInjector(served.files, { limits: renderLimits }) };
+      } catch (error) {
+        this.#options.logger.warn('failed to load a configuration', { configuration: entry, error: messageOf(error) });
+        return undefined;
+      }
+    };
+    return (entry) => {
+      if (!loaded.has(entry)) loaded.set(entry, load(entry));
+      return loaded.get(entry);
+    };
+  }
+}
+
+interface Spec {
+  readonly selector?: Readonly<Record<string, string>>;
+}
+
+const nothing: PodBefore = { images: {}, restarts: {}, labels: {}, annotations: {} };
+
+function isUpdate(update: Partial<PodUpdate>): update is PodUpdate {
+  return update.tag !== undefined;
+}
+
+function byName(one: PodRecord, other: PodRecord): number {
+  return (one.metadata.name ?? '').localeCompare(other.metadata.name ?? '', 'en', { numeric: true });
+}

@@ -1,0 +1,117 @@
+import type { RestartStatus } from '../../api/revision-tag/revision-tag.ts';
+import type { KeyedWorkload, RestartCandidate, RestartHold } from '../../rollout/restart-candidate.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
+import { forEach, type Steps } from '../../steps/steps.ts';
+import type { RestartInputs } from '../restarts/restart-candidates.ts';
+import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
+import type { PodUpdates, StaleWorkload } from './pod-updates.ts';
+
+/** How a tag updates pods in place. */
+export interface TagUpdates {
+  readonly verdictOf: PodUpdates['verdictOf'];
+  /** Whether the operator may restart workloads whose pods cannot be updated in place. */
+  readonly mayRestart: boolean;
+}
+
+/** A pod whose update in place is under way, and its workload. */
+export interface UpdatingPod extends KeyedWorkload {
+  readonly tag: string;
+  /** The time of the update, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Returns the workloads with stale pods that a tag selects. */
+export function staleWorkloadsOf(tag: string, groups: Iterable<PodGroup>): StaleWorkload[] {
+  const found = new Map<string, StaleWorkload & { readonly pods: PodRecord[] }>();
+  for (const { traits, pods, judgements } of groups) {
+    const judgement = judgements.find(({ state, selectedBy }) => state === 'stale' && selectedBy?.tag === tag);
+    const { injectorConfig, hash } = judgement?.selectedBy ?? {};
+    if (injectorConfig === undefined || hash === undefined) continue;
+    const key = workloadKey({ namespace: traits.namespace, ...traits.workload });
+    const known = found.get(key) ?? { key, target: `${injectorConfig}.${hash}`, pods: [] };
+    known.pods.push(...pods.values());
+    found.set(key, known);
+  }
+  return [...found.values()].filter(({ pods }) => pods.length > 0);
+}
+
+/** Returns the pods whose update in place is under way, for any tag. */
+export function updatingPods(pods: Iterable<PodRecord>): UpdatingPod[] {
+  return [...pods].flatMap(({ update, group }) => {
+    if (update === undefined || update.failed !== undefined || group === undefined) return [];
+    const workload = { namespace: group.traits.namespace, ...group.traits.workload };
+    return [{ key: workloadKey(workload), ...workload, tag: update.tag, at: update.at }];
+  });
+}
+
+/** Reports whether the update of a pod goes on, or its record is obsolete. */
+export function isToFollow({ update, group }: PodRecord): boolean {
+  if (update?.failed === undefined) return update !== undefined;
+  return (
+    group?.judgements.some(({ state, selectedBy }) => state === 'current' && selectedBy?.tag === update.tag) === true
+  );
+}
+
+/** Adds to the candidates of a restart what decides about updates of their pods in place. */
+export function* updateCandidates(
+  tag: string,
+  own: readonly RestartCandidate[],
+  { podsOf, records }: Pick<RestartInputs, 'podsOf' | 'records'>,
+  { verdictOf, mayRestart }: TagUpdates,
+): Steps<RestartCandidate[]> {
+  const candidates: RestartCandidate[] = [];
+  yield* forEach(own, (candidate) => {
+    const { key, target, stale, hold, leftOut, completeSince } = candidate;
+    const pods = podsOf(key).flatMap(({ group }) => [...group.pods.values()]);
+    const updates = pods.filter(({ update }) => update?.tag === tag);
+    const failure = updates.find(({ update }) => update?.failed !== undefined && update.target === target);
+    const updating = updates.filter(({ update }) => update?.failed === undefined).length;
+    const updateFailed = failure && `pod ${failure.metadata.name ?? ''}: ${failure.update?.failed ?? ''}`;
+    const verdict = verdictOf(tag, { key, target });
+    const isBlocked = verdict?.obstacle !== undefined;
+    const isReady = updating === 0 && pods.every(({ health }) => health?.ready === true);
+    // Without a record, only the pods tell whether the workload is complete.
+    const complete = records.has(key) ? completeSince : 0;
+    candidates.push({
+      ...candidate,
+      updating,
+      updateFailed,
+      ...(updating > 0 && { completeSince: undefined }),
+      ...(stale > 0 && !isBlocked && { isInPlace: true, completeSince: isReady ? complete : undefined }),
+      ...(stale > 0 && !isBlocked && { hold: whyNotCompared(verdict?.problem, verdict !== undefined) ?? hold }),
+      ...(isBlocked &&
+        !mayRestart && { leftOut: leftOut ?? { reason: 'NeedsRestart', message: obstacleOf(verdict.obstacle) } }),
+    });
+  });
+  return candidates;
+}
+
+/** Returns what is expected of the stale workloads, for the status. */
+export function* expected(
+  tag: string,
+  candidates: readonly RestartCandidate[],
+  { verdictOf }: Pick<TagUpdates, 'verdictOf'>,
+): Steps<NonNullable<RestartStatus['inPlace']>> {
+  let [workloads, byRestart, notCompared] = [0, 0, 0];
+  let obstacle: string | undefined;
+  yield* forEach(candidates, (candidate) => {
+    if (candidate.stale === 0 || candidate.leftOut?.reason === 'NotAsked') return;
+    const verdict = verdictOf(tag, candidate);
+    if (verdict === undefined || verdict.problem !== undefined) notCompared += 1;
+    else if (verdict.obstacle === undefined) workloads += 1;
+    else {
+      byRestart += 1;
+      obstacle ??= `${candidate.key}: ${obstacleOf(verdict.obstacle)}`.slice(0, 512);
+    }
+  });
+  return { workloads, byRestart, notCompared, ...(obstacle !== undefined && { obstacle }) };
+}
+
+function obstacleOf({ field, reason }: { readonly field: string; readonly reason: string }): string {
+  return `its pods cannot be updated in place: ${field}: ${reason}`;
+}
+
+function whyNotCompared(problem: string | undefined, isJudged: boolean): RestartHold | undefined {
+  if (problem !== undefined) return { reason: 'NotCompared', message: problem, isFailure: true };
+  return isJudged ? undefined : { reason: 'NotCompared', message: 'its pods have not been compared with new ones yet' };
+}

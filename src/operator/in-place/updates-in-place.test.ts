@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { filesOf } from '../../api/injector-config/configuration-files.ts';
+import { parsePodUpdate, updateAnnotation } from '../../api/revision-tag/update-annotation.ts';
+import { containerDefaults } from '../../explain/pod-resources.ts';
+import { predictPod } from '../../explain/predict-pod.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { bounds, RestartFixture } from '../restarts/testdata/restart-fixture.ts';
+
+/** A template with a native sidecar. */
+const template = (image: string, more = ''): Record<string, unknown> => ({
+  injection: {
+    templates: { sidecar: `spec: {initContainers: [{name: proxy, image: "${image}", restartPolicy: Always${more}}]}` },
+    nativeSidecars: 'Enabled',
+  },
+});
+const strategy = { update: 'InPlace', restart: { ...bounds, readyTimeout: '1m' } };
+
+describe('updates in place', () => {
+  const fixture = new RestartFixture();
+  afterEach(() => fixture.stop());
+
+  /** Installs revisions `old`, `new` and `env`, and tag `prod` at `old`. */
+  async function begin(settings: object = {}): Promise<void> {
+    await fixture.begin(strategy, { updatePods: true, restartWorkloads: false, ...settings });
+    await fixture.edit('old', template('proxy:1'), 'prod');
+    await fixture.edit('new', template('proxy:2'));
+    await fixture.install('env', template('proxy:2', ', env: [{name: A, value: b}]'));
+    await fixture.later(5000, 'old');
+    await fixture.reconcileTag('prod');
+    fixture.cluster.put('nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'node' },
+      status: { nodeInfo: { kubeletVersion: 'v1.36.0', operatingSystem: 'linux' } },
+    });
+  }
+
+  /** Creates a ready pod that revision `old` has injected. */
+  function create(name: string, owner?: { kind: string; name: string }): void {
+    const hash = fixture.hash('old');
+    const configMap = fixture.cluster.get('configmaps', `sidecar-injector-old-${hash}`, 'injection');
+    const files = configMap && filesOf(configMap);
+    assert.ok(files !== undefined);
+    const metadata = {
+      name,
+      namespace: 'shop',
+      labels: { app: name },
+      ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', controller: true, uid: owner.name, ...owner }] }),
+    };
+    const bare = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'web', image: 'web' }] } };
+    const context = { request: { namespace: 'shop', path: '/inject' }, containerDefaults: containerDefaults([]) };
+    const named = { name: 'old', hash, injector: loadInjector(files) };
+    const { pod, message } = predictPod(bare, named, context);
+    assert.ok(pod !== undefined, message);
+    const injected = pod as unknown as KubernetesObject;
+    fixture.cluster.put('pods', { ...injected, spec: { ...(injected.spec as object), nodeName: 'node' } });
+    become(name, 0, {});
+  }
+
+  /** Sets the status of the sidecar, as a kubelet does. */
+  function become(name: string, restartCount: number, state: object, ready = 'True'): void {
+    fixture.cluster.edit('pods', name, 'shop', (pod) => {
+      const lastTransitionTime = new Date(0).toISOString();
+      pod.status = {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: ready, lastTransitionTime }],
+        initContainerStatuses: [{ name: 'proxy', restartCount, state }],
+      };
+    });
+    fixture.observe(name);
+  }
+
+  const stored = (name: string): KubernetesObject | undefined => fixture.cluster.get('pods', name, 'shop');
+  const imageOf = (name: string): string | undefined =>
+    (stored(name)?.spec as { initContainers?: { image: string }[] } | undefined)?.initContainers?.[0]?.image;
+  const updateOf = (name: string) => parsePodUpdate(stored(name)?.metadata.annotations?.[updateAnnotation]);
+  const running = () => ({ running: { startedAt: fixture.clock.now().toISOString() } });
+  const names = ['web-0', 'web-1'];
+  const set = { kind: 'StatefulSet', name: 'web' };
+
+  it('update one pod after the other, the highest ordinal first, and leave no trace', async () => {
+    await begin();
+    for (const name of names) create(name, set);
+    fixture.complete('web', 'StatefulSet');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-1') === 'proxy:2');
+    await fixture.passOn();
+    assert.equal(imageOf('web-0'), 'proxy:1', 'one pod at a time');
+    assert.deepEqual(fixture.status()?.inPlace, { workloads: 1, byRestart: 0, notCompared: 0 });
+    assert.deepEqual([updateOf('web-1')?.tag, fixture.status()?.phase], ['prod', 'Restarting']);
+    become('web-1', 1, running());
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    assert.equal(updateOf('web-1'), undefined);
+    become('web-0', 1, running());
+    await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
+    const target = `new.${fixture.hash('new')}`;
+    for (const name of names) {
+      assert.equal(updateOf(name), undefined);
+      assert.equal(stored(name)?.metadata.annotations?.['sidecar-injector.io/config'], target);
+    }
+    assert.deepEqual(fixture.restarts, []);
+  });
+
+  it('take a bad image back, and stop', async () => {
+    await begin();
+    for (const name of names) create(name);
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => names.some((name) => imageOf(name) === 'proxy:2'));
+    const name = names.find((each) => imageOf(each) === 'proxy:2') ?? '';
+    become(name, 0, { waiting: { reason: 'ErrImagePull', message: 'not found' } }, 'False');
+    await fixture.passUntil(() => imageOf(name) === 'proxy:1');
+    become(name, 1, running());
+    await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
+    await fixture.passOn();
+    const { message = '' } = fixture.status() ?? {};
+    assert.ok(message.includes(`pod ${name}: proxy with image proxy:2 waits: ErrImagePull`), message);
+    assert.deepEqual(names.map(imageOf), ['proxy:1', 'proxy:1']);
+    const annotation = stored(name)?.metadata.annotations?.['sidecar-injector.io/config'];
+    assert.equal(annotation, `old.${fixture.hash('old')}`);
+    // Back to the old revision: nothing is stale any more.
+    await fixture.move('prod', 'old');
+    await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
+    await fixture.passUntil(() => updateOf(name) === undefined);
+  });
+
+  it('are completed after the tag stops asking for them', async () => {
+    await begin();
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    fixture.setSpec('prod', { strategy: {} }, 'revisiontags');
+    await fixture.reconcileTag('prod');
+    become('web-0', 1, running());
+    await fixture.passUntil(() => updateOf('web-0') === undefined);
+    assert.equal(imageOf('web-0'), 'proxy:2');
+  });
+
+  for (const restartWorkloads of [false, true]) {
+    it(`${restartWorkloads ? 'restart' : 'list'} workloads that need a restart`, async () => {
+      await begin({ restartWorkloads });
+      create('web-0', set);
+      fixture.complete('web', 'StatefulSet');
+      await fixture.move('prod', 'env');
+      const isOver = (): boolean =>
+        restartWorkloads ? fixture.restarts.length > 0 : fixture.status()?.untouched[0]?.reason === 'NeedsRestart';
+      await fixture.passUntil(isOver);
+      await fixture.passOn();
+      assert.equal(imageOf('web-0'), 'proxy:1');
+      const { byRestart, obstacle } = fixture.status()?.inPlace ?? {};
+      assert.equal(byRestart, 1);
+      assert.match(obstacle ?? '', /^shop\/StatefulSet\/web: .*spec\.initContainers\[proxy\]\.env: Kubernetes cannot/);
+    });
+  }
+
+  it('are continued by the next leader, and wait if the API server refuses them', async () => {
+    await begin();
+    create('web-0');
+    const refuse = (method: string, path: string): boolean => method === 'PATCH' && path.includes('/pods/');
+    fixture.cluster.fail(refuse, 403, 'Forbidden', 'denied by a policy', 1);
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.waiting[0]?.reason === 'Refused');
+    await fixture.passOn(60_000);
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    fixture.lead();
+    fixture.observe('web-0');
+    become('web-0', 1, running());
+    await fixture.passUntil(() => updateOf('web-0') === undefined);
+  });
+
+  it('are not allowed without --update-pods', async () => {
+    await begin({ updatePods: false, restartWorkloads: true });
+    create('web-0');
+    await fixture.passOn();
+    assert.match(fixture.status()?.message ?? '', /does not update running pods; start it with --update-pods/);
+  });
+});
