@@ -51,6 +51,12 @@ describe('editedText', () => {
       'a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\n',
     ],
     [
+      'an anchor in a value that a later key replaces',
+      'm: &m {k: 1}\nt:\n  s: [&x 2, *x]\n  <<: *m\n  s: 3\nu: *x\n',
+      () => ({ m: { k: 1 }, t: { s: 4 }, u: 2 }),
+      'm: &m {k: 1}\nt:\n  s: 4\nu: 2\n',
+    ],
+    [
       'quoted text',
       'a: "x"\nb: {c: \'x\', d: x}\n',
       () => ({ a: 'y', b: { c: "it's", d: 'z' } }),

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { positionsOfText } from './positions-of-text.ts';
 import type { SpanEntry, SpanNode } from '../yaml/read-nodes.ts';
 import { MERGE_KEY } from '../yaml/plain-scalar.ts';
+import { valueOfNode } from '../yaml/value-of-node.ts';
 import { entryLines, flowValue } from './write-value.ts';
 import { FileError, positionAt } from './file-error.ts';
 
@@ -54,7 +55,7 @@ class TextEditor {
 
   edited(before: unknown, after: unknown): EditedText {
     this.#node(this.#root, before, after);
-    if (this.#changed.size > 0) this.#writeOut(this.#root, before, new Map());
+    if (this.#changed.size > 0) this.#writeOut(this.#root);
     let result = '';
     let at = 0;
     // The sort keeps the order of edits at one place; what is inside a removed part goes with it.
@@ -284,16 +285,13 @@ class TextEditor {
   }
 
   /** Replaces the aliases of changed nodes by the values that these had. */
-  #writeOut(node: SpanNode, value: unknown, values: Map<SpanNode, unknown>): void {
-    if (node.hasAnchor) values.set(node, value);
-    for (const [index, entry] of node.entries.entries()) {
-      const target = entry.value.target;
-      const list = Array.isArray(value) ? (value as unknown[])[index] : undefined;
-      const member = node.kind !== 'list' && isJsonObject(value) ? value[entry.key] : list;
-      if (target === undefined || !this.#changed.has(target)) this.#writeOut(entry.value, member, values);
+  #writeOut({ entries }: SpanNode): void {
+    for (const { value } of entries) {
+      const { target, start, end } = value;
+      if (target === undefined || !this.#changed.has(target)) this.#writeOut(value);
       else {
-        this.#writtenOut.push(entry.value.start);
-        this.#edits.push([entry.value.start, entry.value.end, this.#flow(values.get(target))]);
+        this.#writtenOut.push(start);
+        this.#edits.push([start, end, this.#flow(valueOfNode(target))]);
       }
     }
   }
