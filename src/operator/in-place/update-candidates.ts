@@ -66,7 +66,11 @@ export function* updateCandidates(
     const updates = pods.filter(({ update }) => update?.tag === tag);
     const failure = updates.find(({ update }) => update?.failed !== undefined && update.target === target);
     const updating = updates.filter(({ update }) => update?.failed === undefined).length;
-    const updateFailed = failure && `pod ${failure.metadata.name ?? ''}: ${failure.update?.failed ?? ''}`;
+    // An excluded workload does not stop the others.
+    const isLeftAlone = candidate.isExcluded === true || candidate.denied !== undefined;
+    const updateFailed = isLeftAlone
+      ? undefined
+      : failure && `pod ${failure.metadata.name ?? ''}: ${failure.update?.failed ?? ''}`;
     const verdict = verdictOf(tag, { key, target });
     const isBlocked = verdict?.obstacle !== undefined;
     const isReady = updating === 0 && pods.every(({ health }) => health?.ready === true);

@@ -118,6 +118,9 @@ describe('updates in place', () => {
     assert.deepEqual(names.map(imageOf), ['proxy:1', 'proxy:1']);
     const annotation = stored(name)?.metadata.annotations?.['sidecar-injector.io/config'];
     assert.equal(annotation, `old.${fixture.hash('old')}`);
+    fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'deny' });
+    await fixture.passUntil(() => fixture.status()?.phase !== 'Stopped');
+    assert.equal(fixture.status()?.untouched[0]?.reason, 'Denied');
     // Back to the old revision: nothing is stale any more.
     await fixture.move('prod', 'old');
     await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
