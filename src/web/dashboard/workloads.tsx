@@ -91,7 +91,7 @@ function RowsTable({ rows, choose }: RowsProps) {
   }, []);
   const { first, last, above, below } = windowOf(rows.length, rowHeight, place.top, place.height);
   return (
-    <div ref={box} class="scrolled rows" role="region" aria-label="Workloads" tabIndex={0} onScroll={look}>
+    <div ref={box} class="scrolled rows" role="region" aria-label="Table of workloads" tabIndex={0} onScroll={look}>
       <table id="workloads" aria-rowcount={rows.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
