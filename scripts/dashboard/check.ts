@@ -1,6 +1,6 @@
 /**
- * Opens the dashboard in Chromium on a cluster in memory with 10,000 pods, and measures first paint,
- * filter and memory. Scenario `dashboard` shows that the dashboard works on a real API server.
+ * Opens the dashboard in Chromium on a cluster in memory with 10,000 pods, and measures first
+ * paint, filter and memory. Scenario `dashboard` shows that it works on a real API server.
  * `--screenshots` writes docs/images/ instead.
  */
 import { type Browser, launch, type Page } from 'puppeteer-core';
@@ -11,7 +11,6 @@ import { RevisionCluster } from '../../src/cli/testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutTag } from '../../src/cli/testdata/rollout-tag.ts';
 
 const folder = 'dist/web/dashboard';
-const views = ['overview', 'certificates', 'workloads', 'problems'];
 /** The bounds on an idle machine. */
 const bounds = { paintMilliseconds: 1500, filterMilliseconds: 100, megabytes: 300 };
 
@@ -19,8 +18,16 @@ const bounds = { paintMilliseconds: 1500, filterMilliseconds: 100, megabytes: 30
 function fill(cluster: RevisionCluster, workloads: number, pods: number): void {
   const [old = '', current = ''] = ['1-24', '1-25'].map((name) => `${name}.${cluster.addRevision(name).slice(0, 8)}`);
   cluster.addTag('prod', '1-24');
-  for (const [name, state] of Object.entries({ prod: paused, careful: rolledBack, edge: promoted }))
-    cluster.memory.put('revisiontags', { ...rolloutTag(state, { metadata: { name } }) });
+  const [some, failing] = [
+    { ready: 120, failing: 0, total: 120 },
+    { ready: 6, failing: 9, total: 15 },
+  ];
+  const ended = { ...rolledBack, step: 1, pods: { stable: some, canary: failing } };
+  const moved = { ...promoted, pods: { stable: some, canary: { ready: 0, failing: 0, total: 0 } } };
+  for (const [name, state] of Object.entries({ prod: paused, careful: ended, edge: moved }))
+    cluster.memory.put('revisiontags', {
+      ...rolloutTag(state, { metadata: { name }, status: { observedGeneration: 9 } }),
+    });
   for (let index = 0; index < 20; index++) cluster.addNamespace(`team-${index}`, { 'istio.io/rev': 'prod' });
   for (let index = 0; index < pods; index++) {
     const number = index % workloads;
@@ -30,22 +37,20 @@ function fill(cluster: RevisionCluster, workloads: number, pods: number): void {
   }
 }
 
+/** Returns a pod of Deployment `app`; `injectedBy` is its configuration (`NAME.HASH8`), if any. */
 function podOf(namespace: string, app: string, index: number, injectedBy: string | undefined) {
-  const annotations = { 'sidecar.istio.io/status': '{"revision":"1-24"}', 'sidecar-injector.io/config': injectedBy };
+  const status = JSON.stringify({ revision: injectedBy?.split('.')[0] });
+  const annotations =
+    injectedBy === undefined ? {} : { 'sidecar.istio.io/status': status, 'sidecar-injector.io/config': injectedBy };
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-7d9`, uid: app, controller: true };
+  const named = { name: `${app}-7d9-${index}`, generateName: `${app}-7d9-`, namespace };
+  const labels = { app, 'pod-template-hash': '7d9' };
   const container = { name: 'app', image: `registry.example/${app}:1`, env: [{ name: 'APP', value: app }] };
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
-    metadata: {
-      ...{
-        name: `${app}-7d9-${index}`,
-        generateName: `${app}-7d9-`,
-        namespace,
-        labels: { app, 'pod-template-hash': '7d9' },
-      },
-      annotations: injectedBy === undefined ? {} : (annotations as Record<string, string>),
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-7d9`, uid: app, controller: true }],
-    },
-    spec: { containers: [container, { ...container, name: 'proxy' }] },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...named, labels, annotations, ownerReferences: [owner] },
+    spec: { containers: [container, ...(injectedBy === undefined ? [] : [{ ...container, name: 'proxy' }])] },
   };
 }
 
@@ -101,22 +106,19 @@ async function measure(page: Page, link: string) {
 async function takeScreenshots(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.waitForSelector('#revisions');
-  for (const [theme, width] of [
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
+  for (const [view, theme, height] of [
+    ['overview', 'light', 1180],
+    ['workloads', 'dark', 620],
   ] as const) {
-    await page.setViewport({ width, height: 900 });
+    await page.setViewport({ width: 1280, height });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
-    for (const view of views) {
-      await show(page, view);
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 600))');
-      await page.screenshot({ path: `${images}/dashboard-${view}-${theme}-${width}.png` });
-    }
+    await show(page, view);
+    // The bars move for 0.4 s.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 600))');
+    await page.screenshot({ path: `docs/images/dashboard-${view}.png` });
   }
 }
 
-const images = process.env['IMAGES'] ?? 'docs/images';
 const chromium = onPath('chromium');
 if (chromium === undefined) {
   console.log('dashboard: did not run; install the Debian package chromium');

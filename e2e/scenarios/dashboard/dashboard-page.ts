@@ -29,9 +29,10 @@ export class DashboardPage {
   static async open(browser: Browser, link: string): Promise<DashboardPage> {
     const dashboard = new DashboardPage(await browser.newPage());
     const { page, mistakes } = dashboard;
-    const { origin } = new URL(link);
+    const { origin, protocol } = new URL(link);
+    const own = protocol === 'file:' ? link : `${origin}/`;
     page.on('request', (request) => {
-      const isOurs = request.url().startsWith(`${origin}/`) || request.url() === 'data:,';
+      const isOurs = request.url().startsWith(own) || request.url() === 'data:,';
       if (!isOurs) mistakes.push(`request to ${request.url()}`);
     });
     page.on('console', (message) => {

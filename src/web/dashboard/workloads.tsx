@@ -132,17 +132,18 @@ function Row({
   readonly choose: RowsProps['choose'];
 }) {
   const { namespace, workload, injectorConfig, tag, current, stale, missing, held, refused, causes } = row;
+  const injector = tag === undefined ? injectorConfig : `${injectorConfig} (${tag})`;
   const why = refused === undefined ? causes.join('; ') : `refused: ${refused}`;
   const number = (count: number, tone: string) => <td class={count > 0 ? `number ${tone}` : 'number'}>{count}</td>;
   return (
     <tr aria-rowindex={index}>
-      <td>{namespace}</td>
+      <td title={namespace}>{namespace}</td>
       <td>
-        <button type="button" class="link" onClick={() => choose(row)}>
+        <button type="button" class="link" title={workload} onClick={() => choose(row)}>
           {workload}
         </button>
       </td>
-      <td>{tag === undefined ? injectorConfig : `${injectorConfig} (${tag})`}</td>
+      <td title={injector}>{injector}</td>
       {number(current, '')}
       {number(stale, 'warning')}
       {number(missing, 'refused')}

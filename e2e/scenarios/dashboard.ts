@@ -1,14 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { applyObject } from '../../harness/apply.ts';
-import { clusterFlags, injectorOutput, startInjector } from '../../harness/injector-command.ts';
-import { applyUntilReady, injectorConfig } from '../../harness/injector-configs.ts';
-import { applyMarked, markedConfig } from '../../harness/load/marked-config.ts';
-import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
-import type { Scenario, ScenarioContext } from '../../harness/scenario-context.ts';
-import { found, waitFor } from '../../harness/wait-for.ts';
-import { workload } from '../../harness/workload-kinds.ts';
-import { Workloads } from '../canary/workloads.ts';
-import { DashboardPage, startBrowser } from './dashboard-page.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'puppeteer-core';
+import { applyObject } from '../harness/apply.ts';
+import { clusterFlags, injectorOutput, startInjector } from '../harness/injector-command.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { workload } from '../harness/workload-kinds.ts';
+import { Workloads } from './canary/workloads.ts';
+import { DashboardPage, startBrowser, views } from './dashboard/dashboard-page.ts';
 
 const say = 'e2e.sidecar-injector.io/say';
 const spoken = '<img src=x onerror="window.wasRun = 1"><script>window.wasRun = 1</script>\u202e';
@@ -55,6 +60,7 @@ export const dashboard: Scenario = {
       found(String(await shown.page.evaluate("'wasRun' in window")), 'false');
       return found(shown.mistakes.join('\n'), '');
     });
+    await checkSnapshot(context, browser);
     const created = await workloads.checkNoneLost();
     return `a page without a reload showed two rollouts and a rotation; ${shown.rules} rules of axe; ${created} pods created`;
   },
@@ -175,4 +181,20 @@ async function checkViews(context: ScenarioContext, shown: DashboardPage, namesp
         document.querySelector('#problem-list')?.innerText.includes(command))`,
     ),
   );
+}
+
+/** Opens a snapshot from disk. */
+async function checkSnapshot(context: ScenarioContext, browser: Browser): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'injector-snapshot-'));
+  context.atEnd(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'ticket.html');
+  await injectorOutput(['dashboard', '--snapshot', file, ...clusterFlags(context.cluster)]);
+  const shown = await DashboardPage.open(browser, pathToFileURL(file).href);
+  await context.check('a snapshot opens from disk, shows all views, and connects to nothing', async () => {
+    for (const view of views) await shown.show(view);
+    await shown.show('overview');
+    await shown.until(phaseIs('RolledBack'));
+    found(await shown.text('#standing').then((text) => text.slice(0, 14)), 'A snapshot of ');
+    return found(shown.mistakes.join('\n'), '');
+  });
 }
