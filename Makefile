@@ -67,6 +67,7 @@ generate: install ## write crds/ and the other generated files
 screenshots: build ## write the screenshots of docs/images/ (needs Debian's chromium)
 	@$(RUN) scripts/html-report/check.ts --screenshots
 	@$(RUN) scripts/playground/check.ts --screenshots
+	@$(RUN) scripts/dashboard/check.ts --screenshots
 	@$(RUN) scripts/demo-picture.ts
 
 site: build ## render the documentation and the playground into .build/site, and check their links (BASE=/path/)

@@ -22,19 +22,23 @@ export function runInjector(argv: readonly string[], input = ''): Promise<Comman
   return startInjector(argv, input).end;
 }
 
-/** Starts the bundled program as a user does. */
+/** Starts the bundled program as a user does; `interrupt` ends it as Ctrl-C does. */
 export function startInjector(argv: readonly string[], input = '') {
   const began = Date.now();
   const texts = { out: '', errors: '' };
+  const child = spawn(process.execPath, [paths.injector, ...argv], { stdio: 'pipe' });
   const end = new Promise<CommandResult>((resolve, reject) => {
-    const child = spawn(process.execPath, [paths.injector, ...argv], { stdio: 'pipe' });
     child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text));
     child.once('error', reject);
     child.once('close', (code) => resolve({ code: code ?? 1, ...texts, milliseconds: Date.now() - began }));
     child.stdin.end(input);
   });
-  return { end, said: () => texts.out };
+  const interrupt = async (): Promise<void> => {
+    child.kill('SIGINT');
+    await end;
+  };
+  return { end, said: () => texts.out, interrupt };
 }
 
 /** Runs the bundled program. @throws Error with its output if it fails */

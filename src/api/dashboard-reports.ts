@@ -160,11 +160,11 @@ export interface DashboardCheck {
   /** The state of a pod that exists. */
   readonly existing?: { readonly state: string; readonly message: string };
   readonly rollouts: readonly { readonly message: string }[];
-  readonly webhooks: readonly CheckedWebhook[];
+  readonly webhooks: readonly ExplainedWebhook[];
 }
 
 /** What a webhook does with the pod. */
-export interface CheckedWebhook {
+export interface ExplainedWebhook {
   readonly configuration: string;
   readonly webhook: string;
   readonly outcome: 'NotCalled' | 'Called' | 'Injected' | 'Skipped' | 'Refused' | 'Unknown';
@@ -178,4 +178,12 @@ export interface DashboardReports {
   readonly certificates: readonly DashboardCertificate[];
   readonly workloads: WorkloadsReport;
   readonly problems: ProblemsReport;
+}
+
+/** The data of a file that `injector dashboard --snapshot` writes. */
+export interface DashboardSnapshot {
+  /** When the file was written, RFC 3339. */
+  readonly at: string;
+  /** The answers to requests for reports, by name. */
+  readonly answers: Readonly<Record<string, LiveAnswer<unknown>>>;
 }

@@ -42,7 +42,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   'adopt prove': ['-o json > proof.json', '-f adopted.yaml -n shop -o html > proof.html'],
   lint: ['injectors/', 'injectors/ -o sarif > lint.sarif'],
   analyze: ['', '--namespace shop -o json'],
-  dashboard: ['', '--context prod --no-open --port 8080'],
+  dashboard: ['--context prod --no-open', '--snapshot ticket.html'],
   disable: ['--all', '1-25 --dry-run'],
   release: ['--all', '1-25 --dry-run'],
   enable: ['--all', '1-25 --dry-run'],

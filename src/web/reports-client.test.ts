@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { follow, type Followed, openSession } from './reports-client.ts';
+import { follow, type Followed, openSession, snapshotClient } from './reports-client.ts';
 
 interface Answer {
   readonly status?: number;
@@ -83,5 +83,15 @@ describe('the client of the dashboard', () => {
     const server = serverOf({ status: 401, body: { failure: 'this page has no session' } });
     assert.deepEqual(await followed(server, 9), [{ failure: 'this page has no session' }]);
     assert.equal(server.asked.length, 1);
+  });
+
+  it('answers from a snapshot, in which nothing changes', async () => {
+    const client = snapshotClient({ at: '2026-01-01T00:00:00Z', answers: { r: { version: 1, report: 'report' } } });
+    const stop = new AbortController();
+    const results: Followed<string>[] = [];
+    void follow<string>(client, '/reports/r', (each) => results.push(each), stop.signal);
+    await assert.rejects(client.get('/check?workload=x'), /has no explanations; use `injector check`/);
+    assert.deepEqual(results, [{ report: 'report', failure: undefined, at: undefined }]);
+    stop.abort();
   });
 });

@@ -1,4 +1,4 @@
-import type { LiveAnswer } from '../api/dashboard-reports.ts';
+import type { DashboardSnapshot, LiveAnswer } from '../api/dashboard-reports.ts';
 
 /** The parts of `sessionStorage` that keep the session of a tab. */
 interface SessionStorage {
@@ -14,6 +14,8 @@ type Fetch = (
 
 /** Sends requests with the session of this tab. */
 export interface ReportsClient {
+  /** When the data was read, if it is a snapshot (RFC 3339). */
+  readonly snapshotAt?: string;
   /** Requests JSON. @throws RequestFailure with the reason of the server */
   readonly get: <Body>(path: string, signal?: AbortSignal) => Promise<Body>;
 }
@@ -42,6 +44,19 @@ export async function openSession(fetch: Fetch, storage: SessionStorage, fragmen
     storage.setItem(key, session);
   }
   return { get: (path, signal) => request(fetch, path, storage.getItem(key) ?? 'none', signal) };
+}
+
+/** Answers from a snapshot. A report never changes, and nothing can be explained. */
+export function snapshotClient({ at, answers }: DashboardSnapshot): ReportsClient {
+  return {
+    snapshotAt: at,
+    get: <Body>(path: string) => {
+      const name = /^\/reports\/(\w+)\?after=0$/.exec(path)?.[1] ?? '';
+      if (Object.hasOwn(answers, name)) return Promise.resolve(answers[name] as Body);
+      if (path.startsWith('/reports/')) return new Promise<Body>(() => undefined);
+      return Promise.reject(new RequestFailure(404, 'a snapshot has no explanations; use `injector check`'));
+    },
+  };
 }
 
 async function request<Body>(fetch: Fetch, path: string, bearer: string, signal?: AbortSignal): Promise<Body> {

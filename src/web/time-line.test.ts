@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { durationText, fromNow, placeOf, ticks } from './time-line.ts';
+import { inOneUnit, fromNow, placeOf, ticks } from './time-line.ts';
 
 const day = 24 * 3_600_000;
 
@@ -12,7 +12,7 @@ describe('the time line', () => {
   });
 
   it('says durations in one unit', () => {
-    const texts = [0, 119_000, 7_199_000, 47 * 3_600_000, 6.9 * day, -1].map(durationText);
+    const texts = [0, 119_000, 7_199_000, 47 * 3_600_000, 6.9 * day, -1].map(inOneUnit);
     assert.deepEqual(texts, ['0 s', '119 s', '119 min', '47 h', '6 d', '0 s']);
     assert.deepEqual([fromNow(3 * day, 0), fromNow(0, 3 * day)], ['in 3 d', '3 d ago']);
   });

@@ -29,7 +29,7 @@ const units: readonly (readonly [name: string, milliseconds: number])[] = [
 ];
 
 /** Formats a duration with one unit: `6 d`, `47 h`, `90 s`. */
-export function durationText(milliseconds: number): string {
+export function inOneUnit(milliseconds: number): string {
   const whole = Math.max(0, milliseconds);
   const [name, size] = units.find(([, each]) => whole >= 2 * each) ?? ['s', 1000];
   return `${Math.floor(whole / size)} ${name}`;
@@ -37,5 +37,5 @@ export function durationText(milliseconds: number): string {
 
 /** Formats a time from now: `in 6 d`, or `3 h ago`. */
 export function fromNow(time: number, now: number): string {
-  return time >= now ? `in ${durationText(time - now)}` : `${durationText(now - time)} ago`;
+  return time >= now ? `in ${inOneUnit(time - now)}` : `${inOneUnit(now - time)} ago`;
 }

@@ -4,13 +4,18 @@ import { type Terminal, UsageError } from '../terminal.ts';
 import { servePages, type ServedPages, type Site } from './serve-pages.ts';
 
 /**
- * Serves a site; a failure names the page and what to do.
+ * Serves a site.
  * @throws UsageError if the folder or the port cannot be used
  */
 export function serveSite(name: string, site: Site, port: number): Promise<ServedPages> {
   return servePages(site, port).catch((error: unknown) => {
-    throw new UsageError(`the ${name} cannot be served: ${messageOf(error)}${adviceFor(error, site.folder)}`);
+    throw pageFailure(`the ${name} cannot be served`, site.folder, error);
   });
+}
+
+/** Says what failed, why, and what to do. */
+export function pageFailure(what: string, folder: string, error: unknown): UsageError {
+  return new UsageError(`${what}: ${messageOf(error)}${adviceFor(error, folder)}`);
 }
 
 function adviceFor(error: unknown, folder: string): string {

@@ -65,7 +65,11 @@ export function Dashboard({ client }: { readonly client: ReportsClient }) {
         </nav>
       </header>
       <Show client={client} />
-      <footer>This page only reads, with the rights of your kubeconfig.</footer>
+      <footer>
+        {client.snapshotAt === undefined
+          ? 'This page only reads, with the rights of your kubeconfig.'
+          : 'Written by injector dashboard --snapshot. This file connects to nothing.'}
+      </footer>
     </>
   );
 }

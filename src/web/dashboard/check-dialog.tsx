@@ -59,11 +59,11 @@ const results: Readonly<Record<DashboardCheck['result'], string>> = {
 };
 
 function CheckView({ check }: { readonly check: DashboardCheck }) {
-  const { result, injectedBy, message, command, advice, existing, rollouts, notes, webhooks } = check;
+  const { result, message, command, advice, existing, rollouts, notes, webhooks } = check;
   return (
     <div class="results">
       <p id="check-result" data-result={result}>
-        <strong class={result.toLowerCase()}>{[results[result], ...injectedBy].join(' ')}.</strong> {message}.
+        <strong class={result.toLowerCase()}>{results[result]}</strong>: {message}.
       </p>
       {existing !== undefined && <p>Now: {existing.message}.</p>}
       {rollouts.map(({ message: part }) => (
@@ -72,7 +72,7 @@ function CheckView({ check }: { readonly check: DashboardCheck }) {
       {command !== undefined && <CopiedCommand text={command} />}
       {advice.map(({ sentence, commands }) => (
         <div key={sentence}>
-          <p>{sentence.slice(0, sentence.indexOf(':') + 1)}</p>
+          <p>To{sentence.slice(2, sentence.indexOf(':') + 1)}</p>
           {commands.map((each) => (
             <CopiedCommand key={each} text={each} />
           ))}

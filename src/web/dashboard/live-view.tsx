@@ -22,15 +22,16 @@ export function LiveView<Name extends keyof DashboardReports>({ client, name, ch
   return (
     <main aria-busy={isReading} data-view={name}>
       <p role="status" id="standing" class={failure === undefined ? 'muted' : 'failure'}>
-        {isReading ? 'Reading the cluster…' : standingOf(followed)}
+        {isReading ? 'Reading the cluster…' : standingOf(followed, client)}
       </p>
       {report !== undefined && children(report)}
     </main>
   );
 }
 
-function standingOf({ report, failure, at }: Followed<unknown>): string {
-  if (failure === undefined) return 'Live: the page follows the cluster.';
+function standingOf({ report, failure, at }: Followed<unknown>, { snapshotAt }: ReportsClient): string {
+  if (failure === undefined && snapshotAt === undefined) return 'Live: the page follows the cluster.';
+  if (failure === undefined) return `A snapshot of ${new Date(snapshotAt ?? '').toLocaleString()}.`;
   const since = at === undefined ? '' : `, since ${new Date(at).toLocaleTimeString()}`;
   return report === undefined ? failure : `Not live${since}: ${failure}`;
 }

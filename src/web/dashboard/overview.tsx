@@ -70,7 +70,7 @@ function replicaText({ name, operatorClass, version, isLive, isLeader }: Dashboa
 
 function Revisions({ all }: { readonly all: readonly DashboardRevision[] }) {
   return (
-    <Scrolled label="Revisions">
+    <Scrolled label="Table of revisions">
       <table id="revisions">
         <thead>
           <tr>

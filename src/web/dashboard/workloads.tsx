@@ -91,7 +91,7 @@ function RowsTable({ rows, choose }: RowsProps) {
   }, []);
   const { first, last, above, below } = windowOf(rows.length, rowHeight, place.top, place.height);
   return (
-    <div ref={box} class="scrolled rows" role="region" aria-label="Workloads" tabIndex={0} onScroll={look}>
+    <div ref={box} class="scrolled rows" role="region" aria-label="Table of workloads" tabIndex={0} onScroll={look}>
       <table id="workloads" aria-rowcount={rows.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
@@ -132,17 +132,18 @@ function Row({
   readonly choose: RowsProps['choose'];
 }) {
   const { namespace, workload, injectorConfig, tag, current, stale, missing, held, refused, causes } = row;
+  const injector = tag === undefined ? injectorConfig : `${injectorConfig} (${tag})`;
   const why = refused === undefined ? causes.join('; ') : `refused: ${refused}`;
   const number = (count: number, tone: string) => <td class={count > 0 ? `number ${tone}` : 'number'}>{count}</td>;
   return (
     <tr aria-rowindex={index}>
-      <td>{namespace}</td>
+      <td title={namespace}>{namespace}</td>
       <td>
-        <button type="button" class="link" onClick={() => choose(row)}>
+        <button type="button" class="link" title={workload} onClick={() => choose(row)}>
           {workload}
         </button>
       </td>
-      <td>{tag === undefined ? injectorConfig : `${injectorConfig} (${tag})`}</td>
+      <td title={injector}>{injector}</td>
       {number(current, '')}
       {number(stale, 'warning')}
       {number(missing, 'refused')}

@@ -1,8 +1,8 @@
-import type { CheckedWebhook } from '../../api/dashboard-reports.ts';
+import type { ExplainedWebhook } from '../../api/dashboard-reports.ts';
 import { webhookOutcomes } from '../../explain/webhook-outcomes.ts';
 
 /** The steps of each webhook; those of called webhooks are open. */
-export function DecisionSteps({ webhooks }: { readonly webhooks: readonly CheckedWebhook[] }) {
+export function DecisionSteps({ webhooks }: { readonly webhooks: readonly ExplainedWebhook[] }) {
   return (
     <section aria-labelledby="title-steps">
       <h2 id="title-steps">Decision</h2>

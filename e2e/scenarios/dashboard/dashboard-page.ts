@@ -1,0 +1,96 @@
+import axe, { type AxeResults } from 'axe-core';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { onPath } from '../../../packaging/base.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+const rules = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] } };
+export const views = ['overview', 'certificates', 'workloads', 'problems'] as const;
+type View = (typeof views)[number];
+
+/** Starts Debian's Chromium. @throws Error that names the package */
+export function startBrowser(): Promise<Browser> {
+  const executablePath = onPath('chromium');
+  if (executablePath === undefined) throw new Error('there is no chromium: install the Debian package chromium');
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return launch({ executablePath, args: [...args, '--disable-gpu', '--hide-scrollbars'] });
+}
+
+/** The dashboard in a browser. Errors, other requests and violations of the policy are mistakes. */
+export class DashboardPage {
+  readonly page: Page;
+  readonly mistakes: string[] = [];
+  #rules = 0;
+
+  private constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** @param link with the token, which the page uses up */
+  static async open(browser: Browser, link: string): Promise<DashboardPage> {
+    const dashboard = new DashboardPage(await browser.newPage());
+    const { page, mistakes } = dashboard;
+    const { origin, protocol } = new URL(link);
+    const own = protocol === 'file:' ? link : `${origin}/`;
+    page.on('request', (request) => {
+      const isOurs = request.url().startsWith(own) || request.url() === 'data:,';
+      if (!isOurs) mistakes.push(`request to ${request.url()}`);
+    });
+    page.on('console', (message) => {
+      if (message.type() === 'error') mistakes.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => mistakes.push(`page: ${String(error)}`));
+    await page.evaluateOnNewDocument(`var violations = [];
+      addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI));`);
+    await page.goto(link);
+    return dashboard;
+  }
+
+  /** The number of rules of axe that a view passed. */
+  get rules(): number {
+    return this.#rules;
+  }
+
+  /** Shows a view, and waits until it has data. */
+  async show(view: View): Promise<void> {
+    await this.page.evaluate(`location.hash = '#${view}'`);
+    await this.until(`document.querySelector('main[data-view=${view}] h2')`);
+  }
+
+  /** Waits until an expression is true in the page; the error shows the page. */
+  until(expression: string): Promise<unknown> {
+    return waitFor(`${expression} in the page`, async () => {
+      if ((await this.page.evaluate(`Boolean(${expression})`)) === true) return true;
+      throw new Error(`it shows: ${String(await this.page.evaluate('document.body.innerText.slice(0, 600)'))}`);
+    });
+  }
+
+  /** Returns the text of an element. */
+  async text(selector: string): Promise<string> {
+    return String(await this.page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`));
+  }
+
+  /** Checks all views in both themes, wide and narrow; adds what is wrong to `mistakes`. */
+  async checkAppearance(): Promise<void> {
+    for (const theme of ['light', 'dark'])
+      for (const width of [360, 1280]) {
+        await this.page.setViewport({ width, height: 900 });
+        await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        for (const view of views) {
+          await this.show(view);
+          await this.#checkView(`${view}, ${theme}, ${width} px`);
+        }
+      }
+  }
+
+  async #checkView(name: string): Promise<void> {
+    if ((await this.page.evaluate('document.documentElement.scrollWidth <= innerWidth')) !== true)
+      this.mistakes.push(`${name}: the page is wider than the window`);
+    await this.page.evaluate(axe.source);
+    const { passes, violations } = (await this.page.evaluate(`axe.run(${JSON.stringify(rules)})`)) as AxeResults;
+    this.#rules = Math.max(this.#rules, passes.length);
+    for (const { id, nodes } of violations)
+      this.mistakes.push(`${name}: axe: ${id}: ${nodes[0]?.failureSummary ?? ''} ${nodes[0]?.html ?? ''}`);
+    const blocked = (await this.page.evaluate('violations')) as string[];
+    for (const each of blocked) this.mistakes.push(`${name}: blocked ${each}`);
+  }
+}
