@@ -53,7 +53,7 @@ export interface StaleWorkload {
 }
 
 /** Whether the pods of a workload can be updated in place, by one of them. */
-export interface Verdict {
+export interface UpdateVerdict {
   readonly target: string;
   /** What stands in the way. */
   readonly obstacle?: InPlaceObstacle;
@@ -81,14 +81,14 @@ const renderLimits = { steps: 20_000, outputBytes: 256 * 1024, work: 1_500_000 }
 export class PodUpdates {
   readonly #options: PodUpdatesOptions;
   /** The verdicts on stale workloads, by tag and `workloadKey`. */
-  readonly #verdicts = new Map<string, Map<string, Verdict>>();
+  readonly #verdicts = new Map<string, Map<string, UpdateVerdict>>();
 
   constructor(options: PodUpdatesOptions) {
     this.#options = options;
   }
 
   /** Returns the verdict on a workload; undefined until one of its pods is judged. */
-  verdictOf(tag: string, { key, target }: Omit<StaleWorkload, 'pods'>): Verdict | undefined {
+  verdictOf(tag: string, { key, target }: Omit<StaleWorkload, 'pods'>): UpdateVerdict | undefined {
     const found = this.#verdicts.get(tag)?.get(key);
     if (found?.target !== target) return undefined;
     const valid = found.problem === undefined ? validMs.verdict : validMs.problem;
@@ -98,7 +98,7 @@ export class PodUpdates {
   /** Judges workloads without a verdict, at most {@link mostJudged}, and forgets all others. */
   async judge(tag: string, stale: readonly StaleWorkload[], signal: AbortSignal): Promise<void> {
     const before = this.#verdicts.get(tag);
-    const kept = new Map<string, Verdict>();
+    const kept = new Map<string, UpdateVerdict>();
     for (const { key } of stale) {
       const known = before?.get(key);
       if (known !== undefined) kept.set(key, known);
@@ -175,7 +175,7 @@ export class PodUpdates {
     injectorOf: (entry: string) => NamedInjector | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly pod: KubernetesObject; readonly judgement: UpdateJudgement } | undefined> {
-    const remember = (verdict: Pick<Verdict, 'obstacle' | 'problem'>): void => {
+    const remember = (verdict: Pick<UpdateVerdict, 'obstacle' | 'problem'>): void => {
       this.#verdicts.get(tag)?.set(key, { ...verdict, target, at: this.#options.clock.monotonic() });
     };
     try {
