@@ -16,7 +16,9 @@ describe('documentsOfFile', () => {
     ['a byte order mark', '\ufeff---\na: 1\n', [{ a: 1 }]],
     ['only what precedes an end mark', 'a: 1\n...\n[\n---\nb: 2\n', [{ a: 1 }, { b: 2 }]],
     ['a stream of JSON objects', '{"a": 1}\n{"b": "}\\""}{"c": []}', [{ a: 1 }, { b: '}"' }, { c: [] }]],
-    ['JSON before YAML', '{"a": 1}\n---\nb: 2\n', [{ a: 1 }, null, { b: 2 }]],
+    ['JSON before YAML', '{"a": 1}\n---\nb: 2\n', [{ a: 1 }, { b: 2 }]],
+    ['a tab above braces that are not JSON', '\t\n{a: 1}\n', [{ a: 1 }]],
+    ['a byte order mark below another separator', 'a: 1\n---\n\ufeffb: 2\n', [{ a: 1 }, { b: 2 }]],
     ['maps in braces', '{a: 1}\n---\n{b: 2}\n', [{ a: 1 }, { b: 2 }]],
     ['keys with question marks', 'a: [? b : c]\nd: {? e : f}\n', [{ a: [{ b: 'c' }], d: { e: 'f' } }]],
     ['numbers of YAML without an end', 'a: 1e400\n', [{ a: '1e400' }]],
@@ -93,7 +95,10 @@ describe('documentsOfFile', () => {
     ],
     ['a list as a key', 'a: b\n[c]: d\n', /^line 2, column 1: invalid map key: a list or a map/],
     ['a list as a key without a value', '{a, [b], c: 1}\n', /^line 1, column 5: invalid map key: a list or a map/],
-    ['few bytes behind JSON', '{"a": 1}<\n', /^line 1: kubectl refuses what follows/],
+    ['few bytes behind JSON', '{"a": 1}<\n', /^line 1: kubectl reads no YAML of fewer than four bytes/],
+    ['few bytes in braces', ' {a}', /^line 1: kubectl reads no YAML of fewer than four bytes/],
+    ['a byte order mark below the first separator', '---\n\ufeffa: 1\n', /^line 1: kubectl refuses a byte order mark/],
+    ['a comment directly behind the first separator', '---#c\na: 1\n', /^line 1: kubectl refuses content on the line/],
     [
       'a map as a key whose map is replaced',
       'a:\n- {{b}}\na: c\n',
@@ -107,6 +112,8 @@ describe('documentsOfFile', () => {
     ],
     ['a key on the last line of a text', 'a:\n  b: "\n  "c: d\n', /^line 3, column 4: did not find expected key$/],
     ['YAML after two JSON objects', '{"a": 1}{"b": 2}\n---\nc: 1\n', /^line 1: kubectl refuses what follows/],
+    ['a JSON value after a JSON object', '{"a": 1}\n[]\n---\nb: 1\n', /^line 1: kubectl refuses what follows JSON/],
+    ['another space after JSON', '{"a": 1}{"b": 1}\u00a0', /^line 1: kubectl refuses what follows JSON/],
     ['an invalid third JSON object', '{"a": 1}{"b": 2}\n{"c" 3}\n', /^line 2: .*JSON/],
   ];
   for (const [title, text, message] of wrong) {

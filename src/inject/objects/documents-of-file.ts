@@ -20,17 +20,16 @@ export interface FileDocument {
  * start with `---`. Only a comment may follow on such a line. Includes documents without a value.
  */
 export function* documentsOfFile(text: string): Generator<FileDocument> {
-  let start = 0;
-  let line = 1;
-  for (let count = 0; ; count += 1) {
+  let [start, line, count] = [0, 1, 0];
+  for (; ; count += 1) {
     const scanned = scanJson(text.slice(start));
-    if (scanned === undefined) {
-      // kubectl does not read fewer than four bytes as YAML.
-      if (count === 0 || (count === 1 && Buffer.byteLength(text.slice(start)) > 3)) break;
-      const reason = 'kubectl refuses what follows several JSON objects, apart from more of them';
+    const isOther = count > 1 || (count === 1 && /^\s*(?:[["\d]|-\d|true|false|null)/.test(text.slice(start)));
+    if (scanned === undefined && isOther) {
+      const reason = 'kubectl refuses what follows JSON, apart from more objects, or YAML after the first of them';
       yield { start, text: text.slice(start), line, ...refusal(reason, line) };
       return;
     }
+    if (scanned === undefined) break;
     const end = start + scanned.end;
     const json = text.slice(start, end);
     const { error, ...read } = readJson(json, line, scanned.list);
@@ -40,19 +39,36 @@ export function* documentsOfFile(text: string): Generator<FileDocument> {
     if (error !== undefined) return;
     line += linesIn(text, start, end);
     start = end;
-    if (text.slice(start).trim() === '') return;
+    if (/^[ \t\r\n]*$/.test(text.slice(start))) return;
   }
-  while (start < text.length) {
+  if (count > 0 || /^(?:(?!\ufeff)[\s\x85])*\{/.test(text)) {
+    // After it has tried to read JSON, kubectl drops spaces and one line break.
+    const at = start + (/^(?:(?![\n\ufeff])[\s\x85])*/.exec(text.slice(start))?.[0].length ?? 0);
+    if (Buffer.byteLength(text.slice(at, at + 4)) < 4) {
+      const reason = 'kubectl reads no YAML of fewer than four bytes in braces or after a JSON object';
+      yield { start, text: text.slice(start), line, ...refusal(reason, line) };
+      return;
+    }
+    const next = text[at] === '\n' ? at + 1 : at;
+    line += linesIn(text, start, next);
+    start = next;
+  }
+  // kubectl counts a separator to the document below it if there is nothing above to end.
+  for (let isOwn = false; start < text.length;) {
     const next = text.indexOf('\n---', start);
     const end = text.startsWith('---', start) ? start : next < 0 ? text.length : next + 1;
     if (end > start) yield yamlDocument(text.slice(start, end), start, line);
     if (end === text.length) return;
+    isOwn = end === start && !isOwn;
     line += linesIn(text, start, end);
     const below = text.indexOf('\n', end) + 1;
     start = below === 0 ? text.length : below;
-    const rest = text.slice(end + 3, start).trimEnd();
-    if (!/^(?:(?!\ufeff)[\s\x85])*(?:#|$)/.test(rest)) {
-      const reason = `kubectl refuses content on the line of "---"; move it to the next line: ${rest.trim().slice(0, 60)}`;
+    const rest = text.slice(end + 3, start);
+    const isSpaced = /^(?:(?!\ufeff)[\s\x85])*(?:#|$)/.test(rest) && !(isOwn && rest.startsWith('#'));
+    if (!isSpaced || (isOwn && text[start] === '\ufeff')) {
+      const reason = isSpaced
+        ? 'kubectl refuses a byte order mark below the first "---"; remove it'
+        : `kubectl refuses content on the line of "---"; move it to the next line: ${rest.trim().slice(0, 60)}`;
       yield { start: end, text: text.slice(end, start), line, ...refusal(reason, line) };
     }
     line += 1;

@@ -176,8 +176,10 @@ class TextEditor {
   #insertLines(offset: number, lines: readonly string[]): void {
     const end = this.#text.indexOf('\n', offset) + 1;
     const text = lines.join(this.#lineEnd);
+    // A carriage return at the end of a file is half a line break.
+    const lineEnd = this.#text.endsWith('\r') ? '\r\n' : this.#lineEnd;
     if (end > 0) this.#edits.push([end, end, `${text}${this.#lineEnd}`]);
-    else this.#edits.push([this.#text.length, this.#text.length, `${this.#lineEnd}${text}`]);
+    else this.#edits.push([this.#text.length, this.#text.length, `${lineEnd}${text}`]);
   }
 
   #insertFlow(node: SpanNode, previous: SpanEntry | undefined, isEmpty: boolean, text: string): void {

@@ -28,8 +28,8 @@ const noKey: SimpleKey = { isPossible: false, isRequired: false, number: 0, at: 
 /** Go's limit on the characters of a key without a question mark. */
 const longestKey = 1024;
 
-/** The characters that Go's reader refuses. */
-const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+/** What Go's reader refuses, and a second byte order mark, which confuses it. */
+const control = /(?<=^\ufeff)\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const documentMark = /(?:---|\.\.\.)(?=[ \t\r\n\x85\u2028\u2029]|$)/y;
 const directive = /%YAML[ \t]+1\.1[ \t]*(?:#[^\r\n\x85\u2028\u2029]*)?(?=[\r\n\x85\u2028\u2029]|$)/y;
 const comment = /#[^\r\n\x85\u2028\u2029]*/y;
