@@ -93,7 +93,7 @@ async function checkEdits(page: Page): Promise<void> {
   const line = `${contentOf('config')}.querySelector('.cm-activeLine').innerText`;
   await until(page, `${line}.includes('{{ nothing }}')`, 'the button does not move to the line');
   await type(page, 'config', 'a: [');
-  await until(page, `${textOf('#problems')}?.includes('flow collection')`, 'invalid YAML');
+  await until(page, `${textOf('#problems')}?.includes('did not find expected node content')`, 'invalid YAML');
 }
 
 async function checkComparison(page: Page): Promise<void> {
