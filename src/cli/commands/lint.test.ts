@@ -159,7 +159,7 @@ describe('injector lint', () => {
       16,
       23,
     ],
-    ['an alias without an anchor', 'a: sidecar-injector.io/\n---\nb: *c\n', 'invalid-yaml', 3, 6],
+    ['an alias without an anchor', 'a: sidecar-injector.io/\n---\nb: *c\n', 'invalid-yaml', 3, 4],
     [
       'too many aliases',
       `a: &a [sidecar-injector.io/,${'1,'.repeat(200)}]\nb: [${'*a,'.repeat(200)}]\n`,

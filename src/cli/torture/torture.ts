@@ -31,6 +31,9 @@ export interface TortureReport {
   readonly results: readonly TortureResult[];
 }
 
+/** The requests that the suite sends. */
+export type TortureClient = Pick<ApiClient, 'listAll' | 'create' | 'delete'>;
+
 /** `injector torture`: dry-runs pods that injectors have failed on, against any injector. */
 export function tortureCommand(terminal: Terminal): Command {
   return clusterCommand('torture', 'try pods that injectors have failed on, against any injector, as dry runs')
@@ -46,7 +49,8 @@ export function tortureCommand(terminal: Terminal): Command {
     });
 }
 
-async function torture(client: ApiClient, name: string, terminal: Terminal): Promise<TortureReport> {
+/** Runs the suite in two namespaces that it creates and removes. */
+export async function torture(client: TortureClient, name: string, terminal: Terminal): Promise<TortureReport> {
   const configurations = (await client.listAll(mutatingWebhooks)).items;
   const configuration = configurations.find(({ metadata }) => metadata.name === name);
   if (configuration === undefined) {
@@ -80,7 +84,7 @@ async function torture(client: ApiClient, name: string, terminal: Terminal): Pro
 
 /** Runs `work` with two namespaces, which it creates and removes, also after an interrupt. */
 async function inNamespaces<Result>(
-  client: ApiClient,
+  client: TortureClient,
   places: Readonly<Record<string, PodPlace>>,
   terminal: Terminal,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -115,7 +119,7 @@ async function inNamespaces<Result>(
 
 /** Returns a function that creates a pod as a dry run. A webhook may take up to 30 seconds. */
 function creator(
-  client: ApiClient,
+  client: TortureClient,
   namespace: string,
   { pod: labels }: PodPlace,
   signal: AbortSignal,

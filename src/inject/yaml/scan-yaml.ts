@@ -78,10 +78,11 @@ export class YamlScanner {
   /** @param isJson whether the text is JSON, which has more escapes. @throws YamlError */
   constructor(text: string, isJson = false) {
     this.#isJson = isJson;
-    // kubectl ends each document with a line break.
-    this.#text = text.endsWith('\n') ? text : `${text}\n`;
+    // Go has read half of a surrogate pair as U+FFFD. kubectl ends each document with a line break.
+    const valid = text.toWellFormed();
+    this.#text = valid.endsWith('\n') ? valid : `${valid}\n`;
     this.#at = this.#lineStart = text.startsWith('\ufeff') ? 1 : 0;
-    const refused = control.exec(text);
+    const refused = control.exec(valid);
     if (refused === null || isJson) return;
     const code = refused[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
     const reason = `control characters are not allowed: U+${code}; write an escape in double quotes instead`;
@@ -355,7 +356,8 @@ export class YamlScanner {
       text += this.#gap(isBroken);
     }
     this.#at += 1;
-    this.#add('scalar', start, column, { text });
+    // JSON may escape half of a surrogate pair.
+    this.#add('scalar', start, column, { text: text.toWellFormed() });
   }
 
   #escape(): string {

@@ -19,6 +19,14 @@ describe('decodeAdmissionReview', () => {
     });
   });
 
+  it('reads half of a surrogate pair as Go does, and leaves other escapes', () => {
+    const text = JSON.stringify(reviewOf()).replace('"uid":"', String.raw`"uid":"\ud83d\ude00\\ud800\uDC00x\ud800`);
+    assert.match(
+      JSON.stringify(decodeAdmissionReview(Buffer.from(text), 50)),
+      /"uid":"\u{1f600}\\\\ud800\ufffdx\ufffd/u,
+    );
+  });
+
   it('names the resource with its group', () => {
     const resource = { group: 'sidecar-injector.io', version: 'v1alpha1', resource: 'injectorconfigs' };
     const others = { subResource: 'status', name: 'a', dryRun: true, oldObject: somePod };

@@ -61,12 +61,21 @@ function parseReview(text: string): unknown {
   const needed = withoutManagedFields(text);
   if (needed !== text) {
     try {
-      return JSON.parse(needed);
+      return parseJson(needed);
     } catch {
       // The text does not have the expected form; parse the whole text.
     }
   }
-  return JSON.parse(text);
+  return parseJson(text);
+}
+
+/** An escape in JSON: a surrogate pair, half of one, or another. */
+const escape = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g;
+
+/** Parses JSON as Go does: half of a surrogate pair becomes U+FFFD. */
+function parseJson(text: string): unknown {
+  if (!text.includes('\\ud') && !text.includes('\\uD')) return JSON.parse(text);
+  return JSON.parse(text.replace(escape, (all, half?: string) => (half === undefined ? all : '\\ufffd')));
 }
 
 /** Describes the first field with a wrong type. Fields may be missing: Go omits '' and false. */
