@@ -30,7 +30,9 @@ export const realFaults: Scenario = {
     const { client, cluster } = context;
     const plane = context.requireControlPlane();
     await context.namespace('system', { 'pod-security.kubernetes.io/enforce': 'restricted' });
-    const values = ['webhook.replicas=2', 'operator.holdPods=true'].flatMap((value) => ['--set', value]);
+    // Beside other scenarios on two cores, kube-proxy may need longer than the default of 5 s.
+    const settings = ['webhook.replicas=2', 'operator.holdPods=true', 'operator.drainSeconds=10'];
+    const values = settings.flatMap((value) => ['--set', value]);
     await injectorOutput(['install', '-n', system, ...values, ...clusterFlags(cluster)]);
     const namespaces = { Fail: '', Ignore: '', Hold: '' };
     for (const failurePolicy of ['Fail', 'Ignore', 'Hold'] as const) {
