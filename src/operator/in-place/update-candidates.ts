@@ -3,6 +3,7 @@ import type { KeyedWorkload, RestartCandidate, RestartHold } from '../../rollout
 import { workloadKey } from '../../routing/workload-key.ts';
 import { forEach, type Steps } from '../../steps/steps.ts';
 import type { RestartInputs } from '../restarts/restart-candidates.ts';
+import type { PodState } from '../usage/judge-pod.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import type { PodUpdates, StaleWorkload } from './pod-updates.ts';
 
@@ -35,21 +36,28 @@ export function staleWorkloadsOf(tag: string, groups: Iterable<PodGroup>): Stale
   return [...found.values()].filter(({ pods }) => pods.length > 0);
 }
 
-/** Returns the pods whose update in place is under way, for any tag. */
-export function updatingPods(pods: Iterable<PodRecord>): UpdatingPod[] {
-  return [...pods].flatMap(({ update, group }) => {
+/**
+ * Returns the pods whose update is to be followed, or whose record is obsolete. Only pods that the
+ * tag injects count: admission removes the record from these when they are created. Elsewhere, and
+ * if its time lies ahead, an author has written it, and must not use up the bounds of others.
+ * @param now in milliseconds since 1970
+ */
+export function podsToFollow(pods: Iterable<PodRecord>, now: number): PodRecord[] {
+  return [...pods].filter(({ update, group }) => {
+    if (update === undefined || update.at > now) return false;
+    const judgements = group?.judgements.filter(({ selectedBy }) => selectedBy?.tag === update.tag) ?? [];
+    const isIn = (state: PodState): boolean => judgements.some((each) => each.state === state);
+    return isIn('current') || (isIn('stale') && update.failed === undefined);
+  });
+}
+
+/** Returns the updates in place that are under way, for any tag. */
+export function updatingPods(pods: Iterable<PodRecord>, now: number): UpdatingPod[] {
+  return podsToFollow(pods, now).flatMap(({ update, group }) => {
     if (update === undefined || update.failed !== undefined || group === undefined) return [];
     const workload = { namespace: group.traits.namespace, ...group.traits.workload };
     return [{ key: workloadKey(workload), ...workload, tag: update.tag, at: update.at }];
   });
-}
-
-/** Reports whether the update of a pod goes on, or its record is obsolete. */
-export function isToFollow({ update, group }: PodRecord): boolean {
-  if (update?.failed === undefined) return update !== undefined;
-  return (
-    group?.judgements.some(({ state, selectedBy }) => state === 'current' && selectedBy?.tag === update.tag) === true
-  );
 }
 
 /** Adds to the candidates of a restart what decides about updates of their pods in place. */
@@ -58,12 +66,13 @@ export function* updateCandidates(
   own: readonly RestartCandidate[],
   { podsOf, records }: Pick<RestartInputs, 'podsOf' | 'records'>,
   { verdictOf, mayRestart }: TagUpdates,
+  now: number,
 ): Steps<RestartCandidate[]> {
   const candidates: RestartCandidate[] = [];
   yield* forEach(own, (candidate) => {
     const { key, target, stale, hold, leftOut, completeSince } = candidate;
     const pods = podsOf(key).flatMap(({ group }) => [...group.pods.values()]);
-    const updates = pods.filter(({ update }) => update?.tag === tag);
+    const updates = pods.filter(({ update }) => update?.tag === tag && update.at <= now);
     const failure = updates.find(({ update }) => update?.failed !== undefined && update.target === target);
     const updating = updates.filter(({ update }) => update?.failed === undefined).length;
     // An excluded workload does not stop the others.

@@ -127,6 +127,34 @@ describe('updates in place', () => {
     await fixture.passUntil(() => updateOf(name) === undefined);
   });
 
+  it('neither follow nor count records that an author has written', async () => {
+    const at = (milliseconds: number): string => new Date(fixture.clock.now().getTime() + milliseconds).toISOString();
+    const before = {
+      images: { 'containers/web': 'evil' },
+      restarts: { 'containers/web': 0 },
+      labels: {},
+      annotations: {},
+    };
+    await begin();
+    const forged: [name: string, labels: Record<string, string>, at: string][] = [
+      ['not-injected', { 'sidecar.istio.io/inject': 'false' }, at(-120_000)],
+      ['ahead', {}, at(3_600_000)],
+    ];
+    for (const [name, labels, time] of forged) {
+      create(name, { kind: 'ReplicaSet', name });
+      fixture.cluster.edit('pods', name, 'shop', ({ metadata }) => {
+        const record = JSON.stringify({ tag: 'prod', target: 'x.00000000', at: time, before });
+        Object.assign(metadata, { labels, annotations: { ...metadata.annotations, [updateAnnotation]: record } });
+      });
+      fixture.observe(name);
+    }
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    await fixture.passOn(60_000);
+    for (const [name] of forged) assert.ok(!JSON.stringify(stored(name)?.spec).includes('evil'), name);
+  });
+
   it('are completed after the tag stops asking for them', async () => {
     await begin();
     create('web-0');

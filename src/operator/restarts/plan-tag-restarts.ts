@@ -92,7 +92,7 @@ export function* planTagRestarts(
     const record = { metadata: { namespace: workload.namespace }, labels: undefined };
     return { ...workload, tag, at, budgets: coveringBudgets(record, budgets) };
   });
-  const candidates = updates === undefined ? own : yield* updateCandidates(metadata.name, own, inputs, updates);
+  const candidates = updates === undefined ? own : yield* updateCandidates(metadata.name, own, inputs, updates, now);
   const situation = { own: candidates, others: [...others, ...updating], uncertain, opensAt, shares };
   const plan = yield* planRestarts(situation, bounds, now);
   if (updates === undefined) return { plan, ...inputs };

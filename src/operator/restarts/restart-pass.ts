@@ -25,7 +25,7 @@ import type { LeaderClient } from '../controller/leading-client.ts';
 import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
 import type { RolloutWorkload } from '../../routing/workload-key.ts';
 import type { PodUpdates } from '../in-place/pod-updates.ts';
-import { isToFollow, staleWorkloadsOf, type UpdatingPod, updatingPods } from '../in-place/update-candidates.ts';
+import { podsToFollow, staleWorkloadsOf, type UpdatingPod, updatingPods } from '../in-place/update-candidates.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 export interface RestartPassOptions extends RestartReportsOptions {
@@ -150,9 +150,10 @@ export class RestartPass implements RestartSource {
 
   /** Completes updates in place, or takes them back. Returns those that are still under way. */
   async #followUpdates(tags: readonly RevisionTag[], leading: AbortSignal): Promise<readonly UpdatingPod[]> {
-    const { updates, updatedPods, logger } = this.#options;
+    const { updates, updatedPods, clock, logger } = this.#options;
     if (updates === undefined) return [];
-    for (const pod of updatedPods().filter(isToFollow)) {
+    const now = clock.now().getTime();
+    for (const pod of podsToFollow(updatedPods(), now)) {
       const strategy = tags.find(({ metadata }) => metadata.name === pod.update?.tag)?.spec.strategy;
       try {
         await updates.follow(pod, restartBounds(strategy ?? {}), leading);
@@ -162,7 +163,7 @@ export class RestartPass implements RestartSource {
         logger.debug('failed to follow the update of a pod', { pod: pod.metadata.name, error: error.message });
       }
     }
-    return updatingPods(updatedPods());
+    return updatingPods(updatedPods(), now);
   }
 
   async #restart(
