@@ -63,11 +63,15 @@ describe('documentsOfFile', () => {
       'a: 1\n# \x1b[2J\n',
       /^line 2, column 3: control characters .* U\+001B; write/,
     ],
-    ['a tab that indents', 'a:\n- \tb\n', /^line 2, column 3: found character that cannot start any token$/],
+    [
+      'a tab that indents',
+      'a:\n- \tb\n',
+      /^line 2, column 3: found character that cannot start any token; write spaces instead of the tab$/,
+    ],
     [
       'an empty line with a tab',
       'a: [b,\n\tc]\nd: |\n  x\n  \ty\ne: "\n\tf"\n\t\ng: 1\n',
-      /^line 8, column 1: found character that cannot start any token$/,
+      /^line 8, column 1: found character that cannot start any token; write spaces instead of the tab$/,
     ],
     ['an escape of JSON alone', 'a: "b\\/c"\n', /^line 1, column 6: found unknown escape character$/],
     [
@@ -82,11 +86,15 @@ describe('documentsOfFile', () => {
     ['a directive', '%YAML 1.1\n---\na: 1\n', /^line 2, column 1: did not find expected <document start>$/],
     ['an unusual anchor', 'a: &b.c 1\n', /^line 1, column 4: found an invalid anchor or alias$/],
     ['an unusual tag', 'a: !|\n  b\n', /^line 1, column 4: found an invalid tag$/],
-    ['a tab below a text in brackets', 'a: {b: c\n\t}\n', /^line 2, column 1: found a tab character that violates/],
+    [
+      'a tab below a text in brackets',
+      'a: {b: c\n\t}\n',
+      /^line 2, column 1: found a tab character that violates indentation; write spaces instead of the tab$/,
+    ],
     [
       'a tab at the start of a block',
       'a: |\n  \tb\n',
-      /^line 2, column 3: found a tab character where an indentation space/,
+      /^line 2, column 3: found a tab character where an indentation space is expected; write spaces instead of the tab$/,
     ],
     [
       'a question mark inside brackets',

@@ -130,7 +130,10 @@ export function readYaml(text: string, line: number): unknown {
     if (!(error instanceof YamlError)) throw error;
     const at = line - 1 + (error.line ?? 1 + linesIn(text, 0, text.search(/\S/)));
     const action = text.indexOf('{{');
-    if (action < 0) return refuse(error.reason, at, error, error.column);
+    const { line: errorLine = 1, column = 0 } = error;
+    const isTab = text.split('\n', errorLine).at(-1)?.[column - 1] === '\t';
+    const remedy = isTab ? '; write spaces instead of the tab' : '';
+    if (action < 0) return refuse(`${error.reason}${remedy}`, at, error, error.column);
     const reason = `this looks like a template that has not been rendered; render it first, for example with "helm template" (${error.reason})`;
     return refuse(reason, error.line === undefined ? line + linesIn(text, 0, action) : at, error);
   }
