@@ -127,6 +127,8 @@ export function componentArguments(
       `--secure-port=${ports.controllerManager}`,
       ...serving,
       '--leader-elect=false',
+      // Fake nodes have no heartbeat: KWOK holds no Leases.
+      ...(addresses === loopback ? ['--node-monitor-grace-period=24h'] : []),
       // Each controller uses its own ServiceAccount, as in a real cluster. The audit log shows it.
       '--use-service-account-credentials=true',
       `--service-account-private-key-file=${certificates.serviceAccountKey.key}`,
@@ -151,8 +153,9 @@ export function componentArguments(
       `--kubeconfig=${kubeconfigFor('kwok')}`,
       `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
-      // A restarted KWOK manages its nodes again only after the Leases of the previous KWOK expire.
-      '--node-lease-duration-seconds=4',
+      // With Leases, a restarted KWOK waits for those of the previous one, and then overlooks pods that
+      // were bound meanwhile: it lists them before its cache knows that it holds the Lease.
+      '--node-lease-duration-seconds=0',
       '--cidr=10.244.0.0/16',
       '--node-ip=10.0.0.1',
       `--server-address=127.0.0.1:${ports.kwok}`,
