@@ -153,8 +153,8 @@ export function componentArguments(
       `--kubeconfig=${kubeconfigFor('kwok')}`,
       `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
-      // With Leases, a restarted KWOK waits for those of the previous one, and then overlooks pods that
-      // were bound meanwhile: it lists them before its cache knows that it holds the Lease.
+      // With Leases, a restarted KWOK waits for those of the previous one, and then overlooks pods
+      // that were bound meanwhile: it lists them before its cache knows that it holds the Lease.
       '--node-lease-duration-seconds=0',
       '--cidr=10.244.0.0/16',
       '--node-ip=10.0.0.1',

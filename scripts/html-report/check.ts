@@ -1,7 +1,7 @@
 /**
- * Opens reports of `injector diff -o html` in Chromium, from disk and offline, in light and dark,
- * wide and narrow. Checks accessibility (axe), the security policy, search, keyboard and speed.
- * `--screenshots` writes docs/images/ instead.
+ * Opens reports of `injector diff -o html` and `injector torture -o html` in Chromium, from disk
+ * and offline, in light and dark, wide and narrow. Checks accessibility (axe), the security policy,
+ * search, keyboard and speed. `--screenshots` writes docs/images/ instead.
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,16 +11,24 @@ import { type Browser, launch, type Page } from 'puppeteer-core';
 import { onPath } from '../../packaging/base.ts';
 import type { DiffReport } from '../../src/cli/diff/diff-report.ts';
 import { htmlReport } from '../../src/cli/diff/html-report.ts';
-import { checkKeyboard, checkPage, checkSearch, expect, figures, mistakes } from './page-checks.ts';
-import { empty, hostile, large, typical, unsure } from './reports.ts';
+import type { TortureReport } from '../../src/cli/torture/run-torture.ts';
+import { torturePage } from '../../src/cli/torture/torture-page.ts';
+import { checkKeyboard, checkPage, checkSearch, checkTorturePage, expect, figures, mistakes } from './page-checks.ts';
+import { empty, hostile, hostileTorture, large, tortured, typical, unsure } from './reports.ts';
 
 const maximumBytes = 200_000;
 const folder = mkdtempSync(join(tmpdir(), 'injector-html-report-'));
 
 /** Opens a report. An error, a violation of the policy or a request elsewhere is a mistake. */
-async function open(browser: Browser, name: string, report: DiffReport, theme: string, width: number): Promise<Page> {
+async function open(
+  browser: Browser,
+  name: string,
+  report: DiffReport | TortureReport,
+  theme: string,
+  width: number,
+): Promise<Page> {
   const file = join(folder, 'report.html');
-  writeFileSync(file, htmlReport(report));
+  writeFileSync(file, 'webhook' in report ? torturePage(report) : htmlReport(report));
   const page = await browser.newPage();
   page.on('request', (request) => {
     expect(request.url() === pathToFileURL(file).href, `${name}: request to ${request.url()}`);
@@ -47,6 +55,14 @@ async function checkAll(browser: Browser): Promise<void> {
         await checkPage(page, name, report);
         if (report === large) await checkSearch(page, name, report);
         if (report === typical) await checkKeyboard(page, name, report);
+        await page.close();
+      }
+  for (const [title, report] of Object.entries({ tortured, hostileTorture }))
+    for (const theme of ['light', 'dark'])
+      for (const width of [1280, 360]) {
+        const name = `${title}, ${theme}, ${width} px`;
+        const page = await open(browser, name, report, theme, width);
+        await checkTorturePage(page, name, report);
         await page.close();
       }
 }

@@ -1,6 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'puppeteer-core';
 import type { DiffReport } from '../../src/cli/diff/diff-report.ts';
+import type { TortureReport } from '../../src/cli/torture/run-torture.ts';
 
 const axeOptions = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] } };
 const maximumMilliseconds = 200;
@@ -27,6 +28,17 @@ export async function checkPage(page: Page, name: string, report: DiffReport): P
   await check("document.querySelectorAll('.details:not([hidden]) .facts').length > 0", 'no row opens');
   const texts = JSON.stringify([report.from, report.to].map((text) => text.slice(0, 12)));
   await check(`${texts}.every((text) => document.title.includes(text))`, 'the title');
+  await check('document.documentElement.scrollWidth <= innerWidth', 'the page is wider than the window');
+  await check("!('wasRun' in window) && violations.length === 0", 'a hostile text ran or violated the policy');
+  await checkAccessibility(page, name);
+}
+
+/** Checks a page of `injector torture`, which has no script. */
+export async function checkTorturePage(page: Page, name: string, report: TortureReport): Promise<void> {
+  const check = checksOf(page, name);
+  const counts = "['tbody tr', 'script, img, svg, iframe, a, [onclick], [onload], [onerror]']";
+  const elements = `String(${counts}.map((each) => document.querySelectorAll(each).length))`;
+  await check(`${elements} === '${report.results.length},0'`, 'other elements');
   await check('document.documentElement.scrollWidth <= innerWidth', 'the page is wider than the window');
   await check("!('wasRun' in window) && violations.length === 0", 'a hostile text ran or violated the policy');
   await checkAccessibility(page, name);

@@ -1,4 +1,5 @@
 import { type DiffReport, makeReport, type WorkloadDiff } from '../../src/cli/diff/diff-report.ts';
+import type { TortureReport } from '../../src/cli/torture/run-torture.ts';
 import type { PodChange } from '../../src/explain/pod-changes.ts';
 import { addResources, noResources } from '../../src/explain/pod-resources.ts';
 
@@ -96,10 +97,11 @@ const texts = [
   "{{report}} $& $' \0 \uD800 é",
   '{"__proto__": "<b onclick=window.wasRun=1>"}',
 ];
+const outcomes: readonly unknown[] = ['Injected', 'Refused', 'Passed', 'Failed', 'NotApplicable'];
 let used = 0;
 /** Every text apart from outcomes, and names of members, are texts of a hostile author. */
 function hostileValue(value: unknown): unknown {
-  if (value === 'Injected' || value === 'Refused') return value;
+  if (outcomes.includes(value)) return value;
   if (typeof value === 'string') return `${texts[(used += 1) % texts.length]!}${used}`;
   if (Array.isArray(value)) return value.map(hostileValue);
   if (typeof value !== 'object' || value === null) return value;
@@ -107,3 +109,23 @@ function hostileValue(value: unknown): unknown {
   return Object.fromEntries('httpGet' in value ? entries.flatMap((each) => [each, [texts[0]!, each[1]]]) : entries);
 }
 export const hostile = hostileValue(typical) as DiffReport;
+
+const pod = { injected: true, milliseconds: 12, problems: [] };
+export const tortured: TortureReport = {
+  webhookConfiguration: 'istio-sidecar-injector',
+  webhook: 'rev.namespace.sidecar-injector.istio.io',
+  time: '2026-11-30T08:00:00Z',
+  configurationProblems: ['rev.namespace.sidecar-injector.istio.io: timeoutSeconds is 30'],
+  results: [
+    { ...pod, case: 'a plain pod', about: 'the control: it must be injected', result: 'Passed' },
+    {
+      ...pod,
+      case: 'a container named as the sidecar',
+      about: "the author's container is lost, or there are two",
+      result: 'Failed',
+      problems: ['a second pass changes spec.initContainers[istio-proxy].image'],
+    },
+    { ...pod, case: 'new field', about: 'a library drops it', injected: false, result: 'NotApplicable' },
+  ],
+};
+export const hostileTorture = hostileValue(tortured) as TortureReport;

@@ -23,7 +23,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   'tag retry': ['prod', 'prod --timeout 0'],
   revisions: ['', '-o json'],
   status: ['--stale', '--namespace shop -o json'],
-  torture: ['--webhook istio-sidecar-injector', '--webhook sidecar-injector-1-25 -o json > torture.json'],
+  torture: ['--webhook istio-sidecar-injector', '--webhook sidecar-injector-1-25 -o html > torture.html'],
   certs: ['status', 'rotate 1-24 --wait'],
   'certs status': ['', '1-24 -o json'],
   'certs rotate': ['1-24', '1-24 --ca --wait'],

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { jsonText, printable } from '../../api/printable-text.ts';
+import { escapeHtml, sourceHash } from '../report/html.ts';
 import { plural } from '../report/write-report.ts';
 import type { DiffReport } from './diff-report.ts';
 import { readPage } from './read-page.ts';
@@ -16,25 +16,14 @@ export function htmlReport(report: DiffReport): string {
 ${failing} refused, ${estimated} estimated, ${changedByOthers} also changed by other webhooks, \
 ${unknown} not compared.`;
   const values: Readonly<Record<string, string>> = {
-    policy: `default-src 'none'; style-src ${hashOf('style', page)}; script-src ${hashOf('script', page)}; \
+    policy: `default-src 'none'; style-src ${sourceHash('style', page)}; script-src ${sourceHash('script', page)}; \
 base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
-    from: escaped(printable(from)),
-    to: escaped(printable(to)),
-    numbers: escaped(numbers),
+    from: escapeHtml(printable(from)),
+    to: escapeHtml(printable(to)),
+    numbers: escapeHtml(numbers),
     report: inScript(jsonText(report)),
   };
   return page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
-}
-
-/** Returns the source expression of a Content-Security-Policy for an element without attributes. */
-function hashOf(element: 'style' | 'script', page: string): string {
-  const start = page.indexOf(`<${element}>`) + element.length + 2;
-  const content = page.slice(start, page.indexOf(`</${element}>`, start));
-  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Escapes every character of JSON with which a script element could end. */

@@ -16,6 +16,16 @@ export interface TortureResult {
   readonly problems: readonly string[];
 }
 
+/** The report of a run. */
+export interface TortureReport {
+  readonly webhookConfiguration: string;
+  readonly webhook: string;
+  /** When the run ended (RFC 3339). */
+  readonly time: string;
+  readonly configurationProblems: readonly string[];
+  readonly results: readonly TortureResult[];
+}
+
 /** Creates pods as dry runs. */
 export interface TortureCluster {
   /** In the namespace that the webhook selects. @throws ApiError if the pod is refused */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { recordingTerminal } from '../testdata/recording-terminal.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { printTorture, torture, type TortureClient, type TortureReport } from './torture.ts';
+import type { TortureReport } from './run-torture.ts';
+import { printTorture, torture, type TortureClient } from './torture.ts';
 
 describe('printTorture', () => {
   const passed = { case: 'a plain pod', about: 'the control', injected: true, milliseconds: 12, problems: [] };

@@ -13,22 +13,13 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { formatTable, outputOption, plural, widthOf, writeData } from '../report/write-report.ts';
 import { exitCodes, type Terminal, UnmatchedName, UsageError } from '../terminal.ts';
 import { type PodPlace, podPlaces } from './pod-places.ts';
-import { runTorture, type TortureCluster, type TortureResult } from './run-torture.ts';
+import { runTorture, type TortureCluster, type TortureReport, type TortureResult } from './run-torture.ts';
+import { torturePage } from './torture-page.ts';
 import { defaultTimeoutSeconds, type TorturedWebhook, webhookProblems } from './webhook-problems.ts';
 
 interface TortureOptions extends ClusterOptions {
   readonly webhook: string;
-  readonly output: 'table' | 'json' | 'yaml';
-}
-
-/** The report of a run. */
-export interface TortureReport {
-  readonly webhookConfiguration: string;
-  readonly webhook: string;
-  /** When the run ended (RFC 3339). */
-  readonly time: string;
-  readonly configurationProblems: readonly string[];
-  readonly results: readonly TortureResult[];
+  readonly output: 'table' | 'json' | 'yaml' | 'html';
 }
 
 /** The requests that the suite sends. */
@@ -38,10 +29,11 @@ export type TortureClient = Pick<ApiClient, 'listAll' | 'create' | 'delete'>;
 export function tortureCommand(terminal: Terminal): Command {
   return clusterCommand('torture', 'try pods that injectors have failed on, against any injector, as dry runs')
     .requiredOption('--webhook <name>', 'the MutatingWebhookConfiguration of the injector')
-    .addOption(outputOption())
+    .addOption(outputOption(['table', 'json', 'yaml', 'html']))
     .action(async (options: TortureOptions) => {
       const report = await withCluster(options, (client) => torture(client, options.webhook, terminal));
       if (options.output === 'table') printTorture(terminal, report);
+      else if (options.output === 'html') terminal.document(torturePage(report));
       else writeData(terminal, options.output, report);
       const isFailed =
         report.configurationProblems.length > 0 || report.results.some(({ result }) => result === 'Failed');
