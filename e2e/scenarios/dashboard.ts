@@ -12,12 +12,18 @@ import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { workload } from '../harness/workload-kinds.ts';
+import { createDeployment } from '../harness/workloads.ts';
 import { Workloads } from './canary/workloads.ts';
 import { DashboardPage, startBrowser, views } from './dashboard/dashboard-page.ts';
 
 const say = 'e2e.sidecar-injector.io/say';
 const spoken = '<img src=x onerror="window.wasRun = 1"><script>window.wasRun = 1</script>\u202e';
 const quoting = `{{ with index .ObjectMeta.Annotations "${say}" }}{{ fail . }}{{ end }}spec: {containers: [{name: a, image: a}]}`;
+const speaking = (value: string) => {
+  const env = JSON.stringify([{ name: 'SAID', value }]);
+  const sidecar = `spec: {containers: [{name: spoken, image: a, env: ${env}}]}`;
+  return injectorConfig('speaking', { injection: { templates: { sidecar } } });
+};
 const count = 8;
 const pause = 'UntilResumed';
 const analysis = { minimumPods: 1, minReadySeconds: 1 };
@@ -66,10 +72,17 @@ export const dashboard: Scenario = {
   },
 };
 
-/** Creates a Deployment whose pods are refused with a text that tries to be HTML. */
+/**
+ * Creates a Deployment whose pods are refused with a text that tries to be HTML, and one whose new
+ * pods would get such a text.
+ */
 async function createHostile(context: ScenarioContext): Promise<void> {
+  const { client } = context;
   const own = await context.namespace('hostile', { 'istio.io/rev': 'quoting' });
-  await context.client.create(workload('Deployment', own, 'loud', { annotations: { [say]: spoken } }));
+  await client.create(workload('Deployment', own, 'loud', { annotations: { [say]: spoken } }));
+  await applyUntilReady(client, speaking('nothing'));
+  await createDeployment(client, await context.namespace('stale', { 'istio.io/rev': 'speaking' }), 'changed');
+  await applyUntilReady(client, speaking(spoken));
 }
 
 const tokenOf = (link: string): string => new URL(link).hash.replace('#token=', '');
@@ -155,18 +168,21 @@ async function checkViews(context: ScenarioContext, shown: DashboardPage, namesp
   const { cluster } = context;
   const { page } = shown;
   await shown.show('workloads');
-  await page.type('#search', `${namespace} work-003`);
-  await context.check('a search leaves one workload', () =>
-    shown.until("document.querySelectorAll('.link').length === 1"),
-  );
-  await page.click('.link');
+  await context.check('a search leaves one workload', () => shown.choose(`${namespace} work-003`));
   await context.check('a click explains why its new pods are injected', async () => {
     await shown.until("document.querySelector('#check-result')?.dataset.result === 'Injected'");
     return /sidecar-injector-tag-seen\/\S+: called, injects the pod/.test(await shown.text('dialog'));
   });
   await page.keyboard.press('Escape');
-  await page.evaluate("document.querySelector('#search').select()");
-  await page.type('#search', 'loud');
+  await shown.choose('deployment/changed');
+  await context.check('the click also predicts how new pods differ, with a hostile text as a text', async () => {
+    await shown.until("document.querySelector('#predicted-diff .changes')");
+    await shown.checkView('predicted diff');
+    const text = await shown.text('#predicted-diff');
+    return /needs a restart[^]*spec\.containers\[spoken\]\.env\[SAID\]\.value\s+nothing\s+<img src=x/.test(text);
+  });
+  await page.keyboard.press('Escape');
+  await shown.search('loud');
   await context.check('a hostile answer of a template is a text', async () => {
     await shown.until("document.querySelector('#workloads')?.innerText.includes('<img src=x')");
     return found(String(await page.evaluate("document.querySelectorAll('img, #app script').length")), '0');

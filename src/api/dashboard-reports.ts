@@ -172,6 +172,28 @@ export interface ExplainedWebhook {
   readonly steps: readonly { readonly step: string; readonly result: string; readonly message: string }[];
 }
 
+/** A pod before or after: whether an injector injects it, which one, and why. */
+interface DiffedPod {
+  readonly outcome: 'Injected' | 'NotInjected' | 'Refused';
+  readonly configuration: string;
+  readonly message: string;
+}
+
+/** How new pods of a workload would differ from its newest running pod, as `injector diff` says. */
+export interface DashboardDiff {
+  /** Absent if nothing injects new pods of the workload. */
+  readonly compared?: {
+    readonly before: DiffedPod;
+    readonly after: DiffedPod;
+    /** The differences, with values as text; long texts and lists are cut. */
+    readonly changes: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
+    readonly unlistedChanges: number;
+    /** Why the running pod cannot become the new one; empty if it can, absent without changes. */
+    readonly needsRestart?: readonly { readonly field: string; readonly reason: string }[];
+  };
+  readonly notes: readonly string[];
+}
+
 /** The reports by name: the page requests `/reports/NAME`. */
 export interface DashboardReports {
   readonly overview: OverviewReport;

@@ -69,6 +69,20 @@ export class DashboardPage {
     return String(await this.page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`));
   }
 
+  /** Searches the view of workloads. */
+  async search(text: string): Promise<void> {
+    await this.page.evaluate("document.querySelector('#search').select()");
+    await this.page.type('#search', text);
+  }
+
+  /** Searches a workload, and clicks on it as soon as it is the only one. */
+  async choose(text: string): Promise<true> {
+    await this.search(text);
+    await this.until("document.querySelectorAll('.link').length === 1");
+    await this.page.click('.link');
+    return true;
+  }
+
   /** Checks all views in both themes, wide and narrow; adds what is wrong to `mistakes`. */
   async checkAppearance(): Promise<void> {
     for (const theme of ['light', 'dark'])
@@ -77,12 +91,13 @@ export class DashboardPage {
         await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
         for (const view of views) {
           await this.show(view);
-          await this.#checkView(`${view}, ${theme}, ${width} px`);
+          await this.checkView(`${view}, ${theme}, ${width} px`);
         }
       }
   }
 
-  async #checkView(name: string): Promise<void> {
+  /** Checks what is shown now; adds what is wrong to `mistakes`. */
+  async checkView(name: string): Promise<void> {
     if ((await this.page.evaluate('document.documentElement.scrollWidth <= innerWidth')) !== true)
       this.mistakes.push(`${name}: the page is wider than the window`);
     await this.page.evaluate(axe.source);

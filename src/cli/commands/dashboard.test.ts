@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import type { DashboardRevision, DashboardTag, LiveAnswer, OverviewReport } from '../../api/dashboard-reports.ts';
+import type {
+  DashboardDiff,
+  DashboardRevision,
+  DashboardTag,
+  LiveAnswer,
+  OverviewReport,
+} from '../../api/dashboard-reports.ts';
 import { recordingTerminal, sees } from '../testdata/recording-terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, rolledBack, rolloutTag } from '../testdata/rollout-tag.ts';
@@ -112,6 +118,59 @@ describe('injector dashboard', () => {
       assert.match(failure ?? '', /etcd is away/);
       assert.ok(Date.parse(at ?? '') <= Date.now());
     }));
+
+  describe('for a workload', () => {
+    before(() => {
+      const templateOf = (image: string, value: string): Record<string, unknown> => {
+        const env = JSON.stringify([{ name: 'SAID', value }]);
+        return {
+          injection: { templates: { sidecar: `spec: {containers: [{name: proxy, image: ${image}, env: ${env}}]}` } },
+        };
+      };
+      cluster.addRevision('2-0', templateOf('proxy:1', 'no'));
+      cluster.addRevision('2-1', templateOf('proxy:2', `\u202e${'x'.repeat(3000)}`));
+      cluster.addTag('stays', '2-0');
+      cluster.addTag('moves', '2-1');
+      for (const tag of ['stays', 'moves']) {
+        cluster.addNamespace(tag, { 'istio.io/rev': tag });
+        cluster.addInjectedPods('2-0', tag, 'web', 2);
+        cluster.addPod(tag, 'bare');
+      }
+    });
+
+    const differs: [workload: string, namespace: string, expected: RegExp][] = [
+      ['Deployment/web', 'stays', /^Injected 2-0\.\w+, Injected 2-0\.\w+: : undefined: $/],
+      [
+        'Deployment/web',
+        'moves',
+        /^Injected 2-0\.\w+, Injected 2-1\.\w+: \S+\[proxy\]\.image proxy:1 proxy:2; \S+\[SAID\]\.value no \\u\{202e\}x{1999}… and 1001 more characters: \S+env\S+: $/,
+      ],
+      [
+        'Deployment/bare',
+        'moves',
+        /^NotInjected , Injected 2-1\.\w+: spec\.containers\[proxy\] {2}\{.*"image": "proxy:2".*: spec\.containers\[proxy\].*: $/s,
+      ],
+      ['Deployment/wbe', 'shop', /no workload .*existing names: shop\/Deployment\/web/],
+      ['Deployment/web', 'none', /no namespace none/],
+      ['web', 'shop', /no workload/],
+    ];
+    for (const [workload, namespace, expected] of differs)
+      it(`predicts how new pods of ${workload} in ${namespace} differ`, () =>
+        whileServed(async (url, token) => {
+          const query = new URLSearchParams({ workload, namespace }).toString();
+          const answer = await ask(`${url}diff?${query}`, await sessionOf(url, token));
+          const { compared, notes, failure } = (await answer.json()) as DashboardDiff & { failure?: string };
+          if (compared === undefined) {
+            assert.match(failure ?? notes.join(), expected);
+            return;
+          }
+          const { before, after, changes, needsRestart } = compared;
+          const sides = [before, after].map(({ outcome, configuration }) => `${outcome} ${configuration}`).join(', ');
+          const listed = changes.map((each) => [each.path, each.before, each.after].join(' ')).join('; ');
+          const fields = needsRestart?.map(({ field }) => field).join();
+          assert.match(`${sides}: ${listed}: ${fields}: ${notes.join()}`, expected);
+        }));
+  });
 
   it('says which rights the user lacks', async () => {
     cluster.memory.faults.push(refusal('GET', '/pods', 403, 'pods is forbidden'));

@@ -3,11 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
-import { admissionPod, withServerDefaults } from '../../inject/kubernetes/admission-pod.ts';
-import { inject } from '../../inject/inject.ts';
-import { loadInjector } from '../../inject/injector.ts';
-import { configurationFiles } from '../../manifests/configuration-files.ts';
 import type { DiffReport } from '../diff/diff-report.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { runCommand, sees, type Seen } from '../testdata/recording-terminal.ts';
@@ -46,25 +41,8 @@ describe('injector diff', () => {
   });
   afterEach(() => cluster.stop());
 
-  /** Adds pods of a Deployment as revision 1-24 injects them. */
-  function addPods(namespace: string, app: string, count: number, labels: Record<string, string> = {}): void {
-    const config = parseInjectorConfig(cluster.memory.get('injectorconfigs', '1-24'));
-    const injector = loadInjector(configurationFiles(config, {}));
-    for (let index = 0; index < count; index += 1) {
-      cluster.addPod(namespace, app, undefined, { labels });
-      const name = `${app}-7d9-${cluster.memory.names('pods').length - 1}`;
-      cluster.memory.edit('pods', name, namespace, (pod) => {
-        const created = { ...pod, spec: { containers: [{ name: 'app', image: 'app:1' }], dnsPolicy: 'Default' } };
-        const result = inject(injector, { pod: admissionPod(created, namespace), namespace });
-        assert.ok(result.outcome === 'injected');
-        Object.assign(pod, withServerDefaults(result.pod), { status: {} });
-        const entry = `1-24.${config.status?.config?.hash ?? ''}`;
-        pod.metadata.annotations = { ...pod.metadata.annotations, 'sidecar-injector.io/config': entry };
-        pod.metadata.name = name;
-      });
-    }
-  }
-
+  const addPods = (...pods: [namespace: string, app: string, count: number, labels?: Record<string, string>]): void =>
+    cluster.addInjectedPods('1-24', ...pods);
   const diff = (...argv: string[]): Promise<Seen> => cluster.injector(['diff', ...argv]);
   async function report(...argv: string[]): Promise<DiffReport> {
     return JSON.parse((await diff(...argv, '-o', 'json')).out) as DiffReport;

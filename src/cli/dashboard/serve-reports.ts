@@ -5,6 +5,7 @@ import type { DataAnswer, DataRequest } from '../pages/serve-pages.ts';
 import type { Access } from './access.ts';
 import { FollowedHealth } from './followed-health.ts';
 import { LiveReport, reportJson } from './live-report.ts';
+import { predictDiff } from './predicted-diff.ts';
 import { reportsOf } from './reports.ts';
 import { WatchedCluster } from './watched-cluster.ts';
 
@@ -34,6 +35,16 @@ export function serveReports(client: ApiClient, access: Access, signal: AbortSig
     '/reports/workloads': live(workloads, 2_000),
     '/reports/problems': live(problems, 10_000),
   };
+  let turn: Promise<unknown> = Promise.resolve();
+  /** Predicts for one page after another, because each prediction reads a namespace. */
+  const predict = (query: URLSearchParams, closed: AbortSignal): Promise<DataAnswer> => {
+    const answer = turn.then(() => {
+      if (closed.aborted) return failure(503, 'the page has gone');
+      return lookUp(query, (workload, namespace) => predictDiff(cluster, namespace, workload));
+    });
+    turn = answer;
+    return answer;
+  };
   return async ({ path, query, bearer, signal: closed }: DataRequest): Promise<DataAnswer> => {
     if (path === '/session') {
       const session = access.open(bearer);
@@ -42,23 +53,32 @@ export function serveReports(client: ApiClient, access: Access, signal: AbortSig
     }
     if (!access.allows(bearer))
       return failure(401, 'this page has no session; open the link that `injector dashboard` prints');
-    if (path === '/check') return check(client, query);
+    if (path === '/check') return lookUp(query, (workload, namespace) => check(client, workload, namespace));
+    if (path === '/diff') return predict(query, closed);
     const report = Object.hasOwn(reports, path) ? reports[path] : undefined;
     if (report === undefined) return failure(404, `there is no data at ${path}`);
     return { status: 200, json: await report.after(Number(query.get('after')), closed) };
   };
 }
 
-/** Explains the workload of a query, for example `?namespace=shop&workload=Deployment/web`. */
-async function check(client: ApiClient, query: URLSearchParams): Promise<DataAnswer> {
-  const [workload, namespace] = [query.get('workload') ?? '', query.get('namespace') ?? ''];
+/** Looks up the workload of a query, for example `?namespace=shop&workload=Deployment/web`. */
+async function lookUp(
+  query: URLSearchParams,
+  find: (workload: string, namespace: string) => Promise<unknown>,
+): Promise<DataAnswer> {
   try {
-    const [report] = await checkObject(client, workload, namespace);
-    if (report !== undefined) return { status: 200, json: reportJson(report) };
-    return failure(404, `${workload} in namespace ${namespace} has no pods to check`);
+    const report = await find(query.get('workload') ?? '', query.get('namespace') ?? '');
+    return { status: 200, json: reportJson(report) };
   } catch (error) {
     return failure(422, messageOf(error));
   }
+}
+
+/** @throws Error if the workload has no pods to check */
+async function check(client: ApiClient, workload: string, namespace: string): Promise<unknown> {
+  const [report] = await checkObject(client, workload, namespace);
+  if (report === undefined) throw new Error(`${workload} in namespace ${namespace} has no pods to check`);
+  return report;
 }
 
 function failure(status: number, message: string): DataAnswer {

@@ -50,12 +50,19 @@ export interface ClusterDiff {
   readonly server?: Pick<ApiClient, 'create'>;
   /** What comes after, in words. */
   readonly to: string;
-  /** Returns the configuration that follows an active one; undefined if none does. */
-  readonly after: (facts: Facts) => Promise<(active: NamedInjector) => NamedInjector | undefined>;
+  /**
+   * Returns the configuration that follows an active one; undefined if none does. Absent to compare
+   * running pods with new pods of the active configurations.
+   */
+  readonly after?: (facts: Facts) => Promise<(active: NamedInjector) => NamedInjector | undefined>;
 }
 
 /** Compares the pods of a cluster before and after a change of configurations. */
-export async function diffCluster(client: Reader, request: ClusterDiff, terminal: Terminal): Promise<DiffReport> {
+export async function diffCluster(
+  client: Reader,
+  request: ClusterDiff,
+  terminal: Pick<Terminal, 'progress'>,
+): Promise<DiffReport> {
   const [onlyNamespace] = request.workload?.split('/') ?? [request.namespace];
   terminal.progress('reading the configurations');
   const facts = await readClusterFacts(client);
@@ -68,7 +75,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
       onlyNamespace,
       facts.namespaces.keys(),
     );
-  const after = await request.after(facts);
+  const after = await request.after?.(facts);
   const fromConfigs = request.from === undefined ? undefined : namesOfRevision(facts, request.from);
   const { workloads, entries, notes } = await readWorkloads(client, onlyNamespace, (text) => {
     terminal.progress(text);
@@ -105,6 +112,7 @@ export async function diffCluster(client: Reader, request: ClusterDiff, terminal
         continue;
       }
       const before = { name: injectorConfig, hash, injector };
+      if (after === undefined) return { after: before };
       const following = after(before);
       if (following !== undefined) return { before, after: following };
       kept += 1;

@@ -27,7 +27,8 @@ import type { DiffWorkload } from './read-workloads.ts';
 
 /** The two configurations for a pod. */
 export interface InjectorPair {
-  readonly before: NamedInjector;
+  /** Absent to compare the running pod, as it is, with a new one. */
+  readonly before?: NamedInjector;
   readonly after: NamedInjector;
 }
 
@@ -68,14 +69,15 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   const pair = source && facts.pairOf(workload);
   if (source === undefined || pair === undefined) return undefined;
   const { before, after } = pair;
+  const by = before ?? (stored && injectorBehind(stored, after, facts)) ?? after;
   const context = contextIn(namespace, facts);
   const { predict, ...origin } =
     stored === undefined
       ? templateOrigin(admissionPod(source, namespace), template?.notes ?? [], context)
-      : storedOrigin(stored, before, context, facts);
-  const [old, now] = [predict(before), predict(after)];
+      : storedOrigin(stored, by, context, facts);
+  const [old, now] = [before === undefined ? runningPod(stored) : predict(before), predict(after)];
   const changesBetween = (one: JsonObject, other: JsonObject): PodChange[] => {
-    const records = injectionRecords({ pod: one, ...before }, { pod: other, ...after });
+    const records = injectionRecords({ pod: one, ...by }, { pod: other, ...after });
     const hidden = new Set(records.map(([map, key]) => `metadata.${map}["${key}"]`));
     return podChanges(one, other, (path) => hidden.has(path) || isGenerated(path));
   };
@@ -91,8 +93,8 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
     kind,
     name,
     pods,
-    before: outcomeOf(old, before),
-    after: outcomeOf(now, after),
+    before: outcomeOf(old, before === undefined ? entriesOf(stored) : nameOf(before)),
+    after: outcomeOf(now, nameOf(after)),
     changes,
     ...(needsRestart && { needsRestart }),
     // Old pods keep running if new pods are refused.
@@ -139,26 +141,55 @@ function templateOrigin(pod: JsonObject, notes: readonly string[], context: Crea
 
 function storedOrigin(
   stored: KubernetesObject,
-  { injector: { family } }: NamedInjector,
+  pair: NamedInjector,
   context: CreationContext,
   facts: DiffFacts,
 ): WorkloadOrigin {
-  const { status } = family.keys;
-  const entries = injectedByOf(stored);
-  const found = entries.map((entry) => facts.injectorOf(entry));
-  const by = found.find((each) => each?.injector.family.keys.status === status);
-  const isLost = by === undefined && stored.metadata.annotations?.[status] !== undefined;
+  const entries = entriesOf(stored);
+  const by = injectorBehind(stored, pair, facts);
+  const isLost = by === undefined && stored.metadata.annotations?.[statusKey(pair)] !== undefined;
   const { pod, changedByOthers, lost, finish } = originOf(stored, by, context);
   const predict = (injector: NamedInjector): PredictedPod => {
     const predicted = predictPod(pod, injector, context);
     return predicted.pod === undefined ? predicted : { ...predicted, pod: finish(predicted.pod) };
   };
   const notes = lost.map(({ field, reason }) => `${field}: ${reason}`);
-  const unknown = `the configuration that injected the pod is not known (${entries.join(', ')})`;
-  if (isLost) notes.push(entries.length === 0 ? 'another injector injected the pod' : unknown);
+  const unknown = `the configuration that injected the pod is not known (${entries})`;
+  if (isLost) notes.push(entries === '' ? 'another injector injected the pod' : unknown);
   return { predict, changedByOthers, notes, isEstimated: isLost };
 }
 
-function outcomeOf({ outcome, reason, message }: PredictedPod, { name, hash }: NamedInjector): InjectionOutcome {
-  return { outcome, reason, message, configuration: `${name}.${hash}` };
+/** Returns the injector of a family that injected a pod, if its configuration still exists. */
+function injectorBehind(
+  stored: KubernetesObject,
+  ofFamily: NamedInjector,
+  { injectorOf }: DiffFacts,
+): NamedInjector | undefined {
+  const found = injectedByOf(stored).map((entry) => injectorOf(entry));
+  return found.find((each) => each && statusKey(each) === statusKey(ofFamily));
+}
+
+const statusKey = ({ injector: { family } }: NamedInjector): string => family.keys.status;
+
+/** Returns the newest running pod as it is. */
+function runningPod(stored: KubernetesObject | undefined): PredictedPod {
+  const reason = 'Running';
+  if (stored === undefined) return { outcome: 'NotInjected', reason, message: 'there is no running pod' };
+  const [outcome, message] =
+    entriesOf(stored) === ''
+      ? (['NotInjected', 'the newest running pod is not injected by an InjectorConfig'] as const)
+      : (['Injected', 'the newest running pod'] as const);
+  return { outcome, reason, message, pod: asAdmitted(stored) };
+}
+
+function entriesOf(stored: KubernetesObject | undefined): string {
+  return stored === undefined ? '' : injectedByOf(stored).join(', ');
+}
+
+function nameOf({ name, hash }: NamedInjector): string {
+  return `${name}.${hash}`;
+}
+
+function outcomeOf({ outcome, reason, message }: PredictedPod, configuration: string): InjectionOutcome {
+  return { outcome, reason, message, configuration };
 }

@@ -7,6 +7,9 @@ import { labelNames, hashedConfigMapName } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
+import { inject } from '../../inject/inject.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { admissionPod, withServerDefaults } from '../../inject/kubernetes/admission-pod.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { context } from '../../manifests/testdata/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
@@ -123,6 +126,25 @@ export class RevisionCluster {
       },
       spec: { containers: [] },
     });
+  }
+
+  /** Adds pods of a Deployment as an InjectorConfig injects them. */
+  addInjectedPods(by: string, namespace: string, app: string, count: number, labels: Record<string, string> = {}): void {
+    const config = parseInjectorConfig(this.memory.get('injectorconfigs', by));
+    const injector = loadInjector(configurationFiles(config, {}));
+    for (let index = 0; index < count; index += 1) {
+      this.addPod(namespace, app, undefined, { labels });
+      const name = `${app}-7d9-${this.memory.names('pods').length - 1}`;
+      this.memory.edit('pods', name, namespace, (pod) => {
+        const created = { ...pod, spec: { containers: [{ name: 'app', image: 'app:1' }], dnsPolicy: 'Default' } };
+        const result = inject(injector, { pod: admissionPod(created, namespace), namespace });
+        if (result.outcome !== 'injected') throw new Error(`${by} does not inject ${name}`);
+        Object.assign(pod, withServerDefaults(result.pod), { status: {} });
+        const entry = `${by}.${config.status?.config?.hash ?? ''}`;
+        pod.metadata.annotations = { ...pod.metadata.annotations, 'sidecar-injector.io/config': entry };
+        pod.metadata.name = name;
+      });
+    }
   }
 }
 

@@ -1,9 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DashboardCheck } from '../../api/dashboard-reports.ts';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { DashboardCheck, DashboardDiff } from '../../api/dashboard-reports.ts';
 import { DecisionSteps } from '../page/decision.tsx';
 import type { ReportsClient } from '../reports-client.ts';
 import type { WorkloadRow } from '../workload-rows.ts';
+import { LookUp } from './look-up.tsx';
 import { CopiedCommand, Notes } from './parts.tsx';
+import { PredictedDiff } from './predicted-diff.tsx';
 
 interface CheckDialogProps {
   readonly client: ReportsClient;
@@ -11,24 +14,11 @@ interface CheckDialogProps {
   readonly close: () => void;
 }
 
-type Answer = { readonly check: DashboardCheck } | { readonly failure: string };
-
-/** Explains a new pod of a workload, as `injector check` does. */
+/** Explains a new pod of a workload, and how it would differ from a running one. */
 export function CheckDialog({ client, row: { namespace, workload, causes }, close }: CheckDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [answer, setAnswer] = useState<Answer>();
   useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => {
-    const stop = new AbortController();
-    const query = new URLSearchParams({ namespace, workload });
-    client.get<DashboardCheck>(`/check?${query.toString()}`, stop.signal).then(
-      (check) => setAnswer({ check }),
-      (error: unknown) => {
-        if (!stop.signal.aborted) setAnswer({ failure: error instanceof Error ? error.message : String(error) });
-      },
-    );
-    return () => stop.abort();
-  }, [client, namespace, workload]);
+  const asked = { client, namespace, workload };
   return (
     <dialog ref={dialog} aria-labelledby="title-check" onClose={close}>
       <div class="dialog-head">
@@ -40,13 +30,15 @@ export function CheckDialog({ client, row: { namespace, workload, causes }, clos
         </button>
       </div>
       {causes.length > 0 && <p>Running pods: {causes.join('; ')}.</p>}
-      {answer === undefined && <p role="status">Asking the cluster…</p>}
-      {answer !== undefined && 'failure' in answer && (
-        <p role="alert" class="failure">
-          {answer.failure}
-        </p>
-      )}
-      {answer !== undefined && 'check' in answer && <CheckView check={answer.check} />}
+      <LookUp {...asked} path="/check">
+        {(check: DashboardCheck) => (
+          <CheckView check={check}>
+            <LookUp {...asked} path="/diff">
+              {(diff: DashboardDiff) => <PredictedDiff diff={diff} />}
+            </LookUp>
+          </CheckView>
+        )}
+      </LookUp>
     </dialog>
   );
 }
@@ -58,7 +50,13 @@ const results: Readonly<Record<DashboardCheck['result'], string>> = {
   Unknown: 'The result is unknown',
 };
 
-function CheckView({ check }: { readonly check: DashboardCheck }) {
+interface CheckViewProps {
+  readonly check: DashboardCheck;
+  /** What to show before the decision. */
+  readonly children: ComponentChildren;
+}
+
+function CheckView({ check, children }: CheckViewProps) {
   const { result, message, command, advice, existing, rollouts, notes, webhooks } = check;
   return (
     <div class="results">
@@ -79,6 +77,7 @@ function CheckView({ check }: { readonly check: DashboardCheck }) {
         </div>
       ))}
       <Notes notes={notes} />
+      {children}
       <DecisionSteps webhooks={webhooks} />
     </div>
   );
