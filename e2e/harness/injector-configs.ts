@@ -68,7 +68,7 @@ export async function waitForCondition(
   type: string,
   status: Condition['status'],
   generation = 0,
-  timeout = 60_000,
+  timeout = 150_000,
 ): Promise<InjectorConfigObject> {
   const withCondition = async () => {
     const config = await client.get<InjectorConfigObject>(injectorConfigs, name);

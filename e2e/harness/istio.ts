@@ -117,7 +117,7 @@ export async function installIstio(context: ScenarioContext): Promise<Istio> {
   const first = apply();
   await waitFor('the templates of istiod', () => client.find(configMaps, istioNames.webhook, { namespace }));
   istiod.start();
-  await istiod.waitUntilReady(() => answersOk(`http://${http}/ready`), 60_000);
+  await istiod.waitUntilReady(() => answersOk(`http://${http}/ready`), 150_000);
   await first;
   return { version, istiod, apply, applyManifests, useServerSideApply, webhook };
 }

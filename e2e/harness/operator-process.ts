@@ -40,7 +40,7 @@ export async function startOperatorProcess(settings: OperatorSettings, run: RunD
     environment: { NODE_ENV: 'production', ...settings.environment },
   });
   const health = `http://127.0.0.1:${healthPort}`;
-  const waitUntilReady = (timeout = 60_000) => operator.waitUntilReady(() => answersOk(`${health}/readyz`), timeout);
+  const waitUntilReady = (timeout = 150_000) => operator.waitUntilReady(() => answersOk(`${health}/readyz`), timeout);
   operator.start();
   return {
     process: operator,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** The timeout in milliseconds; default 60 s. */
+  /** The timeout in milliseconds; default 150 s, because machines may be slow. */
   timeout?: number;
   /** The milliseconds between two attempts; default 50. */
   interval?: number;
@@ -18,7 +18,7 @@ export type Probe<Value> = () => Value | undefined | null | false | Promise<Valu
  * @throws Error with `what`, the time and the last observation
  */
 export async function waitFor<Value>(what: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
-  const { timeout = 60_000, interval = 50 } = options;
+  const { timeout = 150_000, interval = 50 } = options;
   const deadline = Date.now() + timeout;
   let cause: unknown;
   for (;;) {

@@ -103,7 +103,7 @@ export async function restartDeployment(client: ApiClient, namespace: string, na
 }
 
 /** Waits until all replicas of a Deployment are updated and available, and no other pod remains. */
-export async function waitForDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
+export async function waitForDeployment(client: ApiClient, namespace: string, name: string, timeout = 150_000) {
   const isComplete = async () => {
     const kind = resourceKind('apps/v1', 'Deployment');
     const { metadata, spec, status } = await client.get<Deployment>(kind, name, { namespace });
