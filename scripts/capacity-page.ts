@@ -75,6 +75,7 @@ export function capacityPage(folder: string, values: ChartValues): string {
     cpuMillisecondsOfApiServerForPod: Readonly<Record<'none' | 'istiod' | 'ours', number>>;
   }>('webhook-hop').figures;
   const throughput = read<Record<'without' | 'withWebhook', { perSecond: number }>>('admission-throughput').figures;
+  const kept = read<Record<'bytesForPod' | 'bytesForPodWithoutEquals', number>>('bench-pods').figures;
   const leader = has('scale-pods') ? 'scale-pods' : 'revision-scale';
   const readings = readingsOf(read<{ readings: readonly RawReading[] }>(leader).figures);
   const memory = lineThrough(readings, 'memoryMebibytes');
@@ -123,6 +124,11 @@ export function capacityPage(folder: string, values: ChartValues): string {
           `${each.memoryMebibytes} MiB; ${each.countedSeconds.toFixed(0)} s`,
           from(leader),
         ]),
+        [
+          'heap of the leader for a pod, with ten pods in a workload and with one',
+          `${kept.bytesForPod} B, ${kept.bytesForPodWithoutEquals} B`,
+          from('bench-pods'),
+        ],
         ['memory of the leader for 1,000 more pods', `${(memory.slope * 1000).toFixed(1)} MiB`, from(leader)],
         ...(start?.idleRequestsPerMinute ?? []).map(({ role, requests, leaseWrites }) => [
           `requests of an idle ${role} in a minute, and writes of Leases among them`,
