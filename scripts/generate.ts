@@ -12,6 +12,7 @@ import type { ChartValues } from '../src/cli/install/chart-values.ts';
 import { installCommand } from '../src/cli/install/install.ts';
 import { renderChart } from '../src/cli/install/render-chart.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { capacityPage } from './capacity-page.ts';
 import { lintPages } from './lint-pages.ts';
 import { pages as referencePages } from './reference.ts';
 import { performancePage } from './performance-page.ts';
@@ -166,6 +167,8 @@ for (const definition of definitions) {
 
 const measurements = join(root, 'docs', 'measurements');
 files.push({ path: join(root, 'docs', 'performance.md'), text: performancePage(measurements) });
+const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as ChartValues;
+files.push({ path: join(root, 'docs', 'capacity.md'), text: capacityPage(measurements, values) });
 
 const source = 'Generated from the source by `make generate`.';
 for (const [name, [title, ...parts]] of Object.entries(referencePages)) {
