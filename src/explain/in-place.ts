@@ -147,6 +147,8 @@ function resizeObstacle(
     const [was, becomes] = [objectAt(old, [part]), objectAt(now, [part])];
     const removed = ['cpu', 'memory'].find((each) => was[each] !== undefined && becomes[each] === undefined);
     if (removed !== undefined) return `Kubernetes cannot remove ${part}.${removed}`;
+    const added = ['cpu', 'memory'].find((each) => was[each] === undefined && becomes[each] !== undefined);
+    if (added !== undefined) return `Kubernetes could not remove ${part}.${added} again if the update failed`;
   }
   return jsonEqual(withoutComputing(old), withoutComputing(now)) ? undefined : 'Kubernetes resizes only CPU and memory';
 }

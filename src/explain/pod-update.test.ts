@@ -30,11 +30,11 @@ const [old, next] = [injector('11111111', 'proxy:1'), injector('22222222', 'prox
 const context = { request: { namespace: 'shop', path: '/inject' }, containerDefaults: containerDefaults([]) };
 const situation = { kubeletVersion: 'v1.36.0', isScheduled: true, isSelected: () => false };
 
-/** Returns a stored pod that the old injector has injected. */
-function stored(): KubernetesObject {
+/** Returns a stored pod that an injector has injected. */
+function stored(by = old): KubernetesObject {
   const metadata = { name: 'web-1', generateName: 'web-', namespace: 'shop' };
   const bare = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
-  const predicted = predictPod(bare, old, context);
+  const predicted = predictPod(bare, by, context);
   assert.ok(predicted.pod !== undefined, predicted.message);
   const pod = predicted.pod as unknown as KubernetesObject;
   const status = { initContainerStatuses: [{ name: 'proxy', restartCount: 3 }] };
@@ -69,6 +69,20 @@ describe('judgeUpdate', () => {
     assert.deepEqual(judgeUpdate(back, old, next, context, situation), judgement);
   });
 
+  it('returns the resources that a resize writes first, and those before', () => {
+    const [small, large] = ['100m', '0.2'].map((cpu) => ({ resources: { requests: { cpu } } }));
+    const by = injector('11111111', 'proxy:1', small);
+    const judgement = judgeUpdate(stored(by), by, injector('22222222', 'proxy:1', large), context, situation);
+    assert.ok('write' in judgement, JSON.stringify(judgement));
+    assert.deepEqual(judgement.resize, { 'initContainers/proxy': { requests: { cpu: '200m' } } });
+    assert.deepEqual(judgement.before.resources, { 'initContainers/proxy': { requests: { cpu: '100m' } } });
+    const same = injector('22222222', 'proxy:1', { resources: { requests: { cpu: '0.1' } } });
+    assert.deepEqual('resize' in judgement && judgeUpdate(stored(by), by, same, context, situation), {
+      ...judgeUpdate(stored(by), by, same, context, situation),
+      resize: {},
+    });
+  });
+
   it('does not write an image that is the same, spelled differently', () => {
     const judgement = judgeUpdate(stored(), old, injector('22222222', 'docker.io/library/proxy:1'), context, situation);
     assert.deepEqual('write' in judgement && judgement.write.images, {});
@@ -88,7 +102,7 @@ describe('judgeUpdate', () => {
       old,
       injector('2', 'proxy:2', { resources: { requests: { cpu: '1' } } }),
       situation,
-      'status.qosClass',
+      'spec.initContainers[proxy].resources',
     ],
     [
       'a kubelet that is too old',

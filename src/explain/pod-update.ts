@@ -7,6 +7,8 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 import { sameImage } from './image-reference.ts';
 import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
 import { podChanges } from './pod-changes.ts';
+import { containersOf, nameIn, statusOf, withContainers } from './pod-containers.ts';
+import { resizeOf, type Resources } from './pod-resize.ts';
 import {
   asAdmitted,
   type CreationContext,
@@ -21,24 +23,30 @@ export type PodWrite = Pick<PodBefore, 'images' | 'labels' | 'annotations'>;
 
 /** What an update in place would write, or what stands in its way. */
 export type UpdateJudgement =
-  { readonly obstacle: InPlaceObstacle } | { readonly write: PodWrite; readonly before: PodBefore };
+  | { readonly obstacle: InPlaceObstacle }
+  | {
+      /** What changes first, by the subresource `resize`. */
+      readonly resize: Resources;
+      readonly write: PodWrite;
+      readonly before: PodBefore;
+    };
 
 /**
  * Judges whether a running pod can become a new pod in place, as `injector diff` does.
- * @param before the injector that injected the pod; undefined if its configuration is gone
+ * @param by the injector that injected the pod; undefined if its configuration is gone
  * @param after the injector of new pods
  */
 export function judgeUpdate(
   stored: KubernetesObject,
-  before: NamedInjector | undefined,
+  by: NamedInjector | undefined,
   after: NamedInjector,
   context: CreationContext,
   situation: Omit<InPlaceSituation, 'family'>,
 ): UpdateJudgement {
   const cannot = (field: string, reason: string): UpdateJudgement => ({ obstacle: { field, reason } });
-  if (before === undefined)
+  if (by === undefined)
     return cannot('metadata.annotations', 'the configuration that injected the pod does not exist any more');
-  const { pod, changedByOthers, finish } = originOf(stored, before, context);
+  const { pod, changedByOthers, finish } = originOf(stored, by, context);
   const predicted = predictPod(pod, after, context);
   if (predicted.outcome !== 'Injected' || predicted.pod === undefined)
     return cannot('spec', `a new pod would not be injected: ${predicted.message}`);
@@ -47,16 +55,17 @@ export function judgeUpdate(
   const { family } = after.injector;
   const [obstacle] = inPlaceObstacles(running, wanted, changes, changedByOthers, { ...situation, family });
   if (obstacle !== undefined) return { obstacle };
-  const resized = changes.find(({ kind, path }) => kind === 'resources' && !isOfFinished(running, path));
-  if (resized !== undefined) return cannot(resized.path, 'the operator does not resize running pods');
+  const resize = resizeOf(running, wanted, changes);
   const images = differences(imagesOf(running), imagesOf(wanted), (old, now) => !sameImage(old, now));
   const [labels, oldLabels] = mapDifference(running, wanted, 'labels');
   const [annotations, oldAnnotations] = mapDifference(running, wanted, 'annotations');
   const restarts = Object.fromEntries(Object.keys(images).map((key) => [key, restartsOf(stored, key)]));
   const oldImages = Object.fromEntries(Object.keys(images).map((key) => [key, imagesOf(running)[key] ?? '']));
+  const before = { images: oldImages, restarts, labels: oldLabels, annotations: oldAnnotations };
   return {
+    resize: resize.after,
     write: { images, labels, annotations },
-    before: { images: oldImages, restarts, labels: oldLabels, annotations: oldAnnotations },
+    before: Object.keys(resize.before).length === 0 ? before : { ...before, resources: resize.before },
   };
 }
 
@@ -67,23 +76,15 @@ export function judgeUpdate(
  */
 export function updatePatch(stored: KubernetesObject, write: PodWrite, record: string | null): JsonObject {
   const { uid, resourceVersion } = stored.metadata;
-  const spec = objectAt(stored, ['spec']);
-  const patched = Object.fromEntries(
-    containerLists.flatMap((list) => {
-      const names = Object.keys(write.images).filter((key) => key.startsWith(`${list}/`));
-      if (names.length === 0) return [];
-      const containers = listOf(spec[list]).map((each) => {
-        const image = write.images[`${list}/${String(each.name)}`];
-        return image === undefined ? each : { ...each, image };
-      });
-      return [[list, containers]];
-    }),
-  );
+  const spec = withContainers(stored as unknown as JsonObject, (key) => {
+    const image = write.images[key];
+    return image === undefined ? undefined : { image };
+  });
   const annotations = { ...write.annotations, [updateAnnotation]: record };
   const labels = Object.keys(write.labels).length === 0 ? {} : { labels: { ...write.labels } };
   return {
     metadata: { uid, resourceVersion, annotations, ...labels },
-    ...(Object.keys(patched).length === 0 ? {} : { spec: patched }),
+    ...(Object.keys(spec).length === 0 ? {} : { spec }),
   };
 }
 
@@ -165,15 +166,9 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) || 0 : 0;
 }
 
-const containerLists = ['initContainers', 'containers'] as const;
-
 /** Returns the image of each container, by `<list>/<name>`. */
 function imagesOf(pod: JsonObject): Record<string, string> {
-  const spec = objectAt(pod, ['spec']);
-  const entries = containerLists.flatMap((list) =>
-    listOf(spec[list]).map(({ name, image }) => [`${list}/${String(name)}`, String(image)] as const),
-  );
-  return Object.fromEntries(entries);
+  return Object.fromEntries(Object.entries(containersOf(pod)).map(([key, { image }]) => [key, String(image)]));
 }
 
 function differences(
@@ -196,29 +191,12 @@ function mapDifference(running: JsonObject, wanted: JsonObject, map: 'labels' | 
   return [valuesIn(now), valuesIn(old)] as const;
 }
 
-function nameIn(key: string): string {
-  return key.slice(key.indexOf('/') + 1);
-}
-
-function statusOf(pod: JsonObject, key: string): JsonObject {
-  const list = key.startsWith('init') ? 'initContainerStatuses' : 'containerStatuses';
-  return listOf(objectAt(pod, ['status'])[list]).find(({ name }) => name === nameIn(key)) ?? {};
-}
-
 function restartsOf(stored: KubernetesObject, key: string): number {
   return Number(statusOf(stored, key).restartCount ?? 0);
 }
 
-/** Reports whether a path is of an ordinary init container, whose resources have no effect. */
-function isOfFinished(pod: JsonObject, path: string): boolean {
-  return listOf(objectAt(pod, ['spec']).initContainers).some(
-    ({ name, restartPolicy }) => restartPolicy !== 'Always' && path.startsWith(`spec.initContainers[${String(name)}].`),
-  );
-}
-
 /** Reports whether a container is an ordinary init container, which the kubelet leaves alone. */
 function isFinished(pod: JsonObject, key: string, status: JsonObject): boolean {
-  const container = listOf(objectAt(pod, ['spec']).initContainers).find(({ name }) => name === nameIn(key));
-  const isOrdinary = key.startsWith('init') && container?.restartPolicy !== 'Always';
+  const isOrdinary = key.startsWith('init') && containersOf(pod)[key]?.restartPolicy !== 'Always';
   return isOrdinary && Object.keys(objectAt(status, ['state', 'terminated'])).length > 0;
 }

@@ -16,9 +16,11 @@ import {
   updateProgress,
 } from '../../explain/pod-update.ts';
 import { containerDefaults } from '../../explain/pod-resources.ts';
+import { remainingResize, resizePatch, resizeProgress, type Resources } from '../../explain/pod-resize.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
 import { loadInjector } from '../../inject/injector.ts';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { ApiError, isNotFound, messageOf } from '../../kube/api-error.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
@@ -118,48 +120,104 @@ export class PodUpdates {
    * verdict says why. @throws ApiError if the write fails
    */
   async update(tag: string, workload: StaleWorkload, signal: AbortSignal): Promise<boolean> {
-    const { client, recorder, clock, logger } = this.#options;
-    const { key, target } = workload;
+    const { target } = workload;
     // As the controller of a StatefulSet does, begin with the highest ordinal.
     const [next] = [...workload.pods].sort((one, other) => byName(other, one));
     if (next === undefined) return false;
     const found = await this.#inspect(tag, workload, next, this.#injectors(), signal);
     if (found === undefined || !('write' in found.judgement)) return false;
     const { pod, judgement } = found;
-    const record = formatPodUpdate({ tag, target, at: clock.now().getTime() }, judgement.before);
-    const patch = updatePatch(pod, judgement.write, record);
-    const stored = await client.patch(pod, 'merge', patch, { fieldManager: updateManager, signal });
-    this.#options.written(stored);
-    const images = Object.entries(judgement.write.images).map(([container, image]) => `${container} gets ${image}`);
-    const note = `updated in place by RevisionTag ${tag} to ${target}: ${images.join(', ')}`;
-    recorder.record(stored, { type: 'Normal', reason: 'UpdatedInPlace', action: 'Update', note });
-    logger.info('updated a pod in place', { revisionTag: tag, workload: key, pod: pod.metadata.name, target });
+    const update = { tag, target, at: this.#options.clock.now().getTime() };
+    if (Object.keys(judgement.resize).length === 0) {
+      await this.#commit(pod, update, judgement, signal);
+      return true;
+    }
+    // Written first, so that the pod counts as one that is updated, whoever leads.
+    const record = formatPodUpdate({ ...update, resizing: true }, { ...judgement.before, ...unchanged });
+    await this.#patch(pod, updatePatch(pod, nothing, record), signal);
     return true;
   }
 
-  /** Completes the update of a pod, or takes it back; removes the record of a failed update. */
+  /** Writes images, labels and annotations of a pod whose resources are in effect. */
+  async #commit(pod: KubernetesObject, update: PodUpdate, { write, before }: PossibleUpdate, signal: AbortSignal) {
+    const { recorder, logger } = this.#options;
+    const { tag, target } = update;
+    const stored = await this.#patch(pod, updatePatch(pod, write, formatPodUpdate(update, before)), signal);
+    const images = Object.entries(write.images).map(([container, image]) => `${container} gets ${image}`);
+    const resized = Object.keys(before.resources ?? {}).map((container) => `${container} is resized`);
+    const note = `updated in place by RevisionTag ${tag} to ${target}: ${[...images, ...resized].join(', ')}`;
+    recorder.record(stored, { type: 'Normal', reason: 'UpdatedInPlace', action: 'Update', note });
+    const { namespace, name } = pod.metadata;
+    logger.info('updated a pod in place', { revisionTag: tag, pod: `${namespace}/${name}`, target });
+  }
+
+  async #patch(pod: KubernetesObject, patch: JsonObject, signal: AbortSignal, subresource?: 'resize') {
+    const options = { fieldManager: updateManager, signal, subresource };
+    const stored = await this.#options.client.patch(pod, 'merge', patch, options);
+    this.#options.written(stored);
+    return stored;
+  }
+
+  /** Continues the update of a pod, or takes it back; removes the record of a failed update. */
   async follow({ metadata }: PodRecord, bounds: UpdateBounds, signal: AbortSignal): Promise<void> {
-    const { client, recorder, clock, logger } = this.#options;
     const pod = await this.#read(metadata, signal);
     const { before = nothing, ...update } = parsePodUpdate(pod?.metadata.annotations?.[updateAnnotation]) ?? {};
     if (pod === undefined || !isUpdate(update)) return;
-    const isOver = update.failed !== undefined;
-    const progress = isOver ? 'Done' : updateProgress(pod, update, before, bounds, clock.now().getTime());
-    if (progress === 'Updating') return;
-    const failed = progress === 'Done' ? undefined : progress.failed;
-    const patch =
-      failed === undefined
-        ? updatePatch(pod, nothing, null)
-        : updatePatch(pod, before, formatPodUpdate({ ...update, failed }));
-    this.#options.written(await client.patch(pod, 'merge', patch, { fieldManager: updateManager, signal }));
-    const fields = { revisionTag: update.tag, pod: `${metadata.namespace}/${metadata.name}`, target: update.target };
-    if (failed === undefined) {
-      logger.info('removed the record of an update of a pod', fields);
+    const now = this.#options.clock.now().getTime();
+    if (update.failed === undefined && update.resizing === true) {
+      const failed = await this.#resize(pod, { ...update, resizing: true }, before, bounds, signal);
+      if (failed !== undefined) await this.#takeBack(pod, update, before, failed, signal);
       return;
     }
-    logger.warn('took back the update of a pod', { ...fields, reason: failed });
-    const note = `the update by RevisionTag ${update.tag} to ${update.target} failed and was taken back: ${failed}`;
-    recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
+    const progress = update.failed === undefined ? updateProgress(pod, update, before, bounds, now) : 'Done';
+    if (progress === 'Updating') return;
+    if (progress !== 'Done') {
+      await this.#takeBack(pod, update, before, progress.failed, signal);
+      return;
+    }
+    await this.#patch(pod, updatePatch(pod, nothing, null), signal);
+    this.#options.logger.info('removed the record of an update of a pod', fieldsOf(pod, update));
+  }
+
+  /** Takes the next step of a resize. Returns why it failed. */
+  async #resize(
+    pod: KubernetesObject,
+    update: PodUpdate,
+    before: PodBefore,
+    bounds: UpdateBounds,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { tag, target } = update;
+    const now = this.#options.clock.now().getTime();
+    const judgement = await this.#judge(pod, target, this.#injectors(), signal);
+    if ('obstacle' in judgement) return `${judgement.obstacle.field}: ${judgement.obstacle.reason}`;
+    const { resize } = judgement;
+    if (Object.keys(resize).length > 0) return await whyRefused(() => this.#resizeTo(pod, resize, signal));
+    const progress = resizeProgress(pod, update, Object.keys(before.resources ?? {}), bounds, now);
+    if (progress === 'Updating') return undefined;
+    if (progress !== 'Done') return progress.failed;
+    const { resources } = before;
+    const committed = { ...judgement, before: { ...judgement.before, ...(resources && { resources }) } };
+    return await whyRefused(() => this.#commit(pod, { tag, target, at: now }, committed, signal));
+  }
+
+  #resizeTo(pod: KubernetesObject, resources: Resources, signal: AbortSignal) {
+    return this.#patch(pod, resizePatch(pod, resources), signal, 'resize');
+  }
+
+  /** Restores resources, then all else in one write, which also keeps why the update failed. */
+  async #takeBack(pod: KubernetesObject, update: PodUpdate, before: PodBefore, why: string, signal: AbortSignal) {
+    const { tag, target, at } = update;
+    const remaining = remainingResize(pod, before.resources ?? {});
+    const isRemaining = Object.keys(remaining).length > 0;
+    const refused = isRemaining ? await whyRefused(() => this.#resizeTo(pod, remaining, signal)) : undefined;
+    const failed = refused === undefined ? why : `${why}; its resources were not restored: ${refused}`;
+    const current = isRemaining && refused === undefined ? await this.#read(pod.metadata, signal) : pod;
+    if (current === undefined) return;
+    await this.#patch(current, updatePatch(current, before, formatPodUpdate({ tag, target, at, failed })), signal);
+    this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason: failed });
+    const note = `the update by RevisionTag ${tag} to ${target} failed and was taken back: ${failed}`;
+    this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
   }
 
   /** Forgets all tags except these. */
@@ -274,7 +332,29 @@ interface Spec {
   readonly selector?: Readonly<Record<string, string>>;
 }
 
-const nothing: PodBefore = { images: {}, restarts: {}, labels: {}, annotations: {} };
+/** What a resize leaves as it is. */
+const unchanged = { images: {}, restarts: {}, labels: {}, annotations: {} };
+const nothing: PodBefore = unchanged;
+
+/** The status codes of requests that would be refused again: no right, no such API, not valid. */
+const refusals: ReadonlySet<number> = new Set([403, 404, 422]);
+
+/** Writes, and returns why the API server refuses it, for example because of a quota. */
+async function whyRefused(write: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await write();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError) || !refusals.has(error.code)) throw error;
+    return `the API server refuses the change: ${messageOf(error)}`;
+  }
+}
+
+type PossibleUpdate = Extract<UpdateJudgement, { readonly write: unknown }>;
+
+function fieldsOf({ metadata: { namespace, name } }: KubernetesObject, { tag, target }: PodUpdate) {
+  return { revisionTag: tag, pod: `${namespace}/${name}`, target };
+}
 
 function isUpdate(update: Partial<PodUpdate>): update is PodUpdate {
   return update.tag !== undefined;

@@ -21,10 +21,12 @@ describe('updates in place', () => {
   afterEach(() => fixture.stop());
 
   /** Installs revisions `old`, `new` and `env`, and tag `prod` at `old`. */
-  async function begin(settings: object = {}): Promise<void> {
+  async function begin(settings: object = {}, cpu: Partial<Record<'old' | 'new', string>> = {}): Promise<void> {
+    const requests = (revision: 'old' | 'new'): string =>
+      cpu[revision] === undefined ? '' : `, resources: {requests: {cpu: ${cpu[revision]}}}`;
     await fixture.begin(strategy, { updatePods: true, restartWorkloads: false, ...settings });
-    await fixture.edit('old', template('proxy:1'), 'prod');
-    await fixture.edit('new', template('proxy:2'));
+    await fixture.edit('old', template('proxy:1', requests('old')), 'prod');
+    await fixture.edit('new', template('proxy:2', requests('new')));
     await fixture.install('env', template('proxy:2', ', env: [{name: A, value: b}]'));
     await fixture.later(5000, 'old');
     await fixture.reconcileTag('prod');
@@ -59,21 +61,31 @@ describe('updates in place', () => {
   }
 
   /** Sets the status of the sidecar, as a kubelet does. */
-  function become(name: string, restartCount: number, state: object, ready = 'True'): void {
+  function become(name: string, restartCount: number, state: object, ready = 'True', resize: Resize = {}): void {
+    const { conditions = [], resources } = resize;
     fixture.cluster.edit('pods', name, 'shop', (pod) => {
       const lastTransitionTime = new Date(0).toISOString();
       pod.status = {
         phase: 'Running',
-        conditions: [{ type: 'Ready', status: ready, lastTransitionTime }],
-        initContainerStatuses: [{ name: 'proxy', restartCount, state }],
+        conditions: [{ type: 'Ready', status: ready, lastTransitionTime }, ...conditions],
+        initContainerStatuses: [{ name: 'proxy', restartCount, state, ...(resources && { resources }) }],
       };
     });
     fixture.observe(name);
   }
 
+  /** What a kubelet says about a resize. */
+  interface Resize {
+    readonly conditions?: readonly object[];
+    readonly resources?: object;
+  }
+
   const stored = (name: string): KubernetesObject | undefined => fixture.cluster.get('pods', name, 'shop');
   const imageOf = (name: string): string | undefined =>
     (stored(name)?.spec as { initContainers?: { image: string }[] } | undefined)?.initContainers?.[0]?.image;
+  const cpuOf = (name: string): string | undefined =>
+    (stored(name)?.spec as { initContainers?: { resources?: { requests?: { cpu?: string } } }[] } | undefined)
+      ?.initContainers?.[0]?.resources?.requests?.cpu;
   const updateOf = (name: string) => parsePodUpdate(stored(name)?.metadata.annotations?.[updateAnnotation]);
   const running = () => ({ running: { startedAt: fixture.clock.now().toISOString() } });
   const names = ['web-0', 'web-1'];
@@ -197,6 +209,90 @@ describe('updates in place', () => {
     fixture.observe('web-0');
     become('web-0', 1, running());
     await fixture.passUntil(() => updateOf('web-0') === undefined);
+  });
+
+  describe('with a resize', () => {
+    const cpu = { old: '100m', new: '200m' };
+    const given = (amount: string): Resize => ({ resources: { requests: { cpu: amount } } });
+    const said = (type: string, reason: string, message: string): Resize => ({
+      ...given('100m'),
+      conditions: [{ type, status: 'True', reason, message }],
+    });
+
+    /** Moves the tag, until the sidecar of a pod has the CPU of the new revision. */
+    async function beginResize(): Promise<void> {
+      await begin({}, cpu);
+      create('web-0');
+      await fixture.move('prod', 'new');
+      await fixture.passUntil(() => updateOf('web-0')?.resizing === true);
+      next();
+      await fixture.passUntil(() => cpuOf('web-0') === '200m');
+      next();
+    }
+
+    /** Another process leads. */
+    function next(): void {
+      fixture.lead();
+      fixture.observe('web-0');
+    }
+
+    it('write nothing else until it is in effect, whoever leads', async () => {
+      await beginResize();
+      become('web-0', 0, running(), 'True', said('PodResizeInProgress', '', ''));
+      await fixture.passOn();
+      assert.equal(imageOf('web-0'), 'proxy:1');
+      assert.equal(stored('web-0')?.metadata.annotations?.['sidecar-injector.io/config'], `old.${fixture.hash('old')}`);
+      become('web-0', 0, running(), 'True', given('0.2'));
+      await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+      next();
+      assert.equal(updateOf('web-0')?.resizing, undefined);
+      become('web-0', 1, running(), 'True', given('0.2'));
+      await fixture.passUntil(() => updateOf('web-0') === undefined);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['200m', 'proxy:2']);
+      await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
+    });
+
+    for (const [title, resize, milliseconds, message] of [
+      ['that no node can', said('PodResizePending', 'Infeasible', 'too much'), 0, /cannot give the pod .*: too much$/],
+      ['that has to wait', said('PodResizePending', 'Deferred', 'full'), 61_000, /its new resources after 1m: full$/],
+      ['without an effect', given('100m'), 61_000, /does not have its new resources after 1m$/],
+    ] as const) {
+      it(`take back one ${title}`, async () => {
+        await beginResize();
+        become('web-0', 0, running(), 'True', resize);
+        if (milliseconds > 0) {
+          await fixture.passOn();
+          assert.equal(cpuOf('web-0'), '200m', 'it may still succeed');
+          await fixture.clock.advance(milliseconds);
+        }
+        await fixture.passUntil(() => cpuOf('web-0') === '100m');
+        next();
+        await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
+        assert.match(updateOf('web-0')?.failed ?? '', message);
+        await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
+        assert.equal(imageOf('web-0'), 'proxy:1');
+      });
+    }
+
+    it('stop if the API server refuses it', async () => {
+      await begin({}, cpu);
+      create('web-0');
+      const refuse = (method: string, path: string): boolean => method === 'PATCH' && path.includes('/resize');
+      fixture.cluster.fail(refuse, 403, 'Forbidden', 'exceeded quota', 1);
+      await fixture.move('prod', 'new');
+      await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
+      assert.match(fixture.status()?.message ?? '', /the API server refuses the change: .*exceeded quota/);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
+    });
+
+    it('restore the resources with the image', async () => {
+      await beginResize();
+      become('web-0', 0, running(), 'True', given('200m'));
+      await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+      become('web-0', 0, { waiting: { reason: 'CrashLoopBackOff' } }, 'False', given('200m'));
+      await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
+    });
   });
 
   it('are not allowed without --update-pods', async () => {
