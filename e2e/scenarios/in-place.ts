@@ -30,12 +30,17 @@ const strategy = { update: 'InPlace', restart: bounds };
 interface Revision {
   image: string;
   env?: object[];
+  cpu?: string;
 }
+
+const usualCpu = '10m';
 
 const revisions: Record<string, Revision> = {
   first: { image: agentImage },
   next: { image: otherAgentImage },
   absent: { image: '127.0.0.1:1/absent:1' },
+  larger: { image: agentImage, cpu: '20m' },
+  huge: { image: agentImage, cpu: '1000' },
   denied: { image: 'docker.io/library/busybox:1.36' },
   other: { image: agentImage, env: [{ name: 'OTHER', value: 'yes' }] },
 };
@@ -66,7 +71,7 @@ export const inPlace: Scenario = {
     for (const each of workloads) await client.create(each);
     const all = (): Promise<Pod[]> => podsOf(client, namespace);
     const areReady = async () => (await all()).length === 13 && (await all()).every(isReady);
-    await waitFor('13 ready pods', areReady, { timeout: 60_000 });
+    await waitFor('13 ready pods', areReady, { timeout: 150_000 });
     const before = identities(await all());
 
     const said = await runInjector(['diff', '--to', 'next', '--tag', tag, '-o', 'json', ...clusterFlags(cluster)]);
@@ -91,9 +96,21 @@ export const inPlace: Scenario = {
     await context.check('the tag is Idle', async () => (await restartsOf(context, tag)).phase === 'Idle');
     for (const each of [workloads[0], workloads.at(-1)]) await checkLikeNew(context, each, await all());
 
+    for (const [revision, restarts] of [
+      ['larger', 2],
+      ['next', 3],
+    ] as const) {
+      await applyObject(client, revisionTag(tag, revision, { strategy }));
+      const title = `resize: all pods have ${revisions[revision]?.cpu ?? usualCpu} CPU, and then the image of ${revision}`;
+      await context.check(title, () => areAt(all, revision), { timeout: 180_000 });
+      await checkUntouched(context, all, before, restarts);
+      await checkLikeNew(context, workloads[0], await all());
+    }
+
     const refused = await checkPolicy(context, (await all())[0]);
 
     const tried = [
+      await checkTakenBack(context, all, 'huge', /refuses the change: |the node cannot give the pod its resources/),
       await checkTakenBack(context, all, 'absent', /sidecar with image 127.0.0.1:1\/absent:1 does not start/),
       await checkTakenBack(
         context,
@@ -131,7 +148,7 @@ export const inPlace: Scenario = {
       tried: Math.max(...tried),
       attemptsRefused: refused,
     });
-    return `${before.size} pods of 8 workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; two bad images were tried in ${tried.join(' and ')} pods, and taken back`;
+    return `${before.size} pods of 8 workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; resized twice; too much CPU and two bad images were tried in ${tried.join(', ')} pods, and taken back`;
   },
 };
 
@@ -141,10 +158,11 @@ function closedWindow() {
   return { from, to };
 }
 
-function configOf(revision: string, { image, env }: { image: string; env?: object[] }) {
+function configOf(revision: string, { image, env, cpu = usualCpu }: Revision) {
   const flags = { name: 'pod/sidecar', recorder: '', port: 15020 };
   const probe = call(15020, '/', { periodSeconds: 1 });
-  const more = { image, restartPolicy: 'Always', startupProbe: probe, readinessProbe: probe, env };
+  const resources = { requests: { cpu, memory: '16Mi' }, limits: { cpu: cpu === '1000' ? cpu : '1', memory: '256Mi' } };
+  const more = { image, restartPolicy: 'Always', startupProbe: probe, readinessProbe: probe, env, resources };
   const sidecar = agent(flags, { ...more, securityContext: undefined });
   const setup = agent(
     { name: 'pod/setup', recorder: '', exit: 0 },
@@ -195,12 +213,26 @@ function restartsIn(pod: Pod, container: string): number {
 }
 
 const imageOf = (pod: Pod) => containersIn(pod).find((each) => each.name === 'sidecar')?.image;
+interface Requesting {
+  readonly resources?: { readonly requests?: { readonly cpu?: string } };
+}
+
+/** Returns the CPU that the sidecar requests, and what the kubelet reports of it. */
+const cpusOf = (pod: Pod) =>
+  [...containersIn(pod), ...statusesOf(pod)]
+    .filter((each) => each.name === 'sidecar')
+    .map((each) => (each as Requesting).resources?.requests?.cpu);
 const configurationOf = ({ metadata }: Pod) => metadata.annotations?.['sidecar-injector.io/config'] ?? '';
 const describe = (pod: Pod) => `${pod.metadata.name} ${configurationOf(pod)} ${imageOf(pod)} ready: ${isReady(pod)}`;
 const identities = (pods: readonly Pod[]) => new Map(pods.map(({ metadata }) => [metadata.name, metadata.uid]));
 
 function isAt(pod: Pod, revision: string): boolean {
-  return imageOf(pod) === revisions[revision]?.image && configurationOf(pod).startsWith(`${revision}.`);
+  const { image, cpu = usualCpu } = revisions[revision] ?? {};
+  return (
+    imageOf(pod) === image &&
+    cpusOf(pod).every((each) => each === cpu) &&
+    configurationOf(pod).startsWith(`${revision}.`)
+  );
 }
 
 /** @param isLenient whether records of failed updates may remain */
@@ -260,7 +292,7 @@ async function checkTakenBack(context: ScenarioContext, all: () => Promise<Pod[]
       if (phase === 'Stopped' && says.test(message)) return true;
       throw new Error(`${phase}: ${message}`);
     },
-    { timeout: 60_000 },
+    { timeout: 150_000 },
   );
   await context.check(`${revision}: all pods are Ready with the image that they had before`, async () => {
     const pods = await all();
@@ -331,12 +363,17 @@ async function checkPolicy(context: ScenarioContext, pod: Pod | undefined): Prom
   const { containers, initContainers = [] } = pod.spec;
   const withImage = (list: typeof containers, name: string, image: string) =>
     list.map((each) => (each.name === name ? { ...each, image } : each));
-  const patch = (change: object) => client.patch(pod, 'merge', change, { dryRun: true });
+  const patch = (change: object, subresource?: string) =>
+    client.patch(pod, 'merge', change, { dryRun: true, subresource });
   const sidecarImage = (image: string) => ({ spec: { initContainers: withImage(initContainers, 'sidecar', image) } });
+  const more = { requests: { cpu: '20m' } };
   const attempts: Record<string, object> = {
     'the image of the app': { spec: { containers: withImage(containers, 'app', otherAgentImage) } },
     'an image that is not in the list': sidecarImage('example.com/mine:1'),
     'a field of the spec': { spec: { activeDeadlineSeconds: 1 } },
+    'the resources of the app': {
+      spec: { containers: containers.map((each) => ({ ...each, resources: more })) },
+    },
     'a finalizer': { metadata: { finalizers: ['example.com/mine'] } },
     'an owner': { metadata: { ownerReferences: null } },
   };
@@ -346,7 +383,8 @@ async function checkPolicy(context: ScenarioContext, pod: Pod | undefined): Prom
     );
     const allowed: string[] = [];
     for (const [what, change] of Object.entries(attempts)) {
-      const refusal = await refusalOf(() => patch(change));
+      const subresource = what.startsWith('the resources') ? 'resize' : undefined;
+      const refusal = await refusalOf(() => patch(change, subresource));
       if (refusal?.includes('the operator may') !== true) allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
     }
     await context.checkNow(`the policy denies ${Object.keys(attempts).length} other changes of a pod`, () =>

@@ -212,7 +212,7 @@ const rows: readonly Row[] = [
     running: native({ resources: {} }, { resources: {} }),
     wanted: native({}, { resources: {} }),
     fields: ['spec.initContainers[istio-proxy].resources', 'status.qosClass'],
-    reason: /from BestEffort to Burstable/,
+    reason: /could not remove requests\.\w+ again/,
   },
   {
     title: 'no longer guaranteed',

@@ -189,7 +189,9 @@ export class PodUpdates {
   ): Promise<string | undefined> {
     const { tag, target } = update;
     const now = this.#options.clock.now().getTime();
-    const judgement = await this.#judge(pod, target, this.#injectors(), signal);
+    const injectorOf = this.#injectors();
+    if (injectorOf(target) === undefined) return `${target} cannot be loaded`;
+    const judgement = await this.#judge(pod, target, injectorOf, signal);
     if ('obstacle' in judgement) return `${judgement.obstacle.field}: ${judgement.obstacle.reason}`;
     const { resize } = judgement;
     if (Object.keys(resize).length > 0) return await whyRefused(() => this.#resizeTo(pod, resize, signal));

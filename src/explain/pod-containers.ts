@@ -1,0 +1,40 @@
+import { listOf } from '../inject/kubernetes/admission-pod.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
+
+const containerLists = ['initContainers', 'containers'] as const;
+
+/** Returns the containers of a pod by `<list>/<name>`. */
+export function containersOf(pod: JsonObject): Record<string, JsonObject> {
+  const spec = objectAt(pod, ['spec']);
+  const entries = containerLists.flatMap((list) =>
+    listOf(spec[list]).map((each) => [`${list}/${String(each.name)}`, each] as const),
+  );
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Returns the lists of a pod's containers that change, for a merge patch, which replaces whole lists.
+ * @param change returns what changes in a container by its `<list>/<name>`, or undefined
+ */
+export function withContainers(pod: JsonObject, change: (key: string) => JsonObject | undefined): JsonObject {
+  const spec = objectAt(pod, ['spec']);
+  return Object.fromEntries(
+    containerLists.flatMap((list) => {
+      const before = listOf(spec[list]);
+      const after = before.map((each) => ({ ...each, ...change(`${list}/${String(each.name)}`) }));
+      return before.some(({ name }) => change(`${list}/${String(name)}`) !== undefined) ? [[list, after]] : [];
+    }),
+  );
+}
+
+/** Returns the name in `<list>/<name>`. */
+export function nameIn(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
+/** Returns the status of a container by its `<list>/<name>`; empty if there is none. */
+export function statusOf(pod: JsonObject, key: string): JsonObject {
+  const list = key.startsWith('init') ? 'initContainerStatuses' : 'containerStatuses';
+  return listOf(objectAt(pod, ['status'])[list]).find(({ name }) => name === nameIn(key)) ?? {};
+}
