@@ -14,7 +14,7 @@ export function containersOf(pod: JsonObject): Record<string, JsonObject> {
 }
 
 /**
- * Returns the lists of a pod's containers that change, for a merge patch, which replaces whole lists.
+ * Returns the lists of a pod's containers that change. A merge patch replaces whole lists.
  * @param change returns what changes in a container by its `<list>/<name>`, or undefined
  */
 export function withContainers(pod: JsonObject, change: (key: string) => JsonObject | undefined): JsonObject {

@@ -7,7 +7,9 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { containersOf, statusOf, withContainers } from './pod-containers.ts';
 import type { PodChange } from './pod-changes.ts';
-import type { UpdateBounds, UpdateProgress } from './pod-update.ts';
+
+/** Whether a resize or an update goes on, is complete, or has failed with this message. */
+export type UpdateProgress = 'Updating' | 'Done' | { readonly failed: string };
 
 /** Resources by container, `<list>/<name>`. */
 export type Resources = Readonly<Record<string, ContainerResources>>;
@@ -36,7 +38,7 @@ export function resizeOf(running: JsonObject, wanted: JsonObject, changes: reado
 
 /** Returns the resources that a pod does not have yet. */
 export function remainingResize(pod: KubernetesObject, resources: Resources): Resources {
-  const containers = containersOf(pod as unknown as JsonObject);
+  const containers = containersOf(pod);
   const differs = ([key, wanted]: [string, ContainerResources]): boolean =>
     containers[key] !== undefined && !sameAmounts(objectAt(containers[key], ['resources']), wanted);
   return Object.fromEntries(Object.entries(resources).filter(differs));
@@ -67,7 +69,7 @@ export function resizeProgress(
   stored: KubernetesObject,
   { at }: Pick<PodUpdate, 'at'>,
   keys: readonly string[],
-  { readyTimeout }: Pick<UpdateBounds, 'readyTimeout'>,
+  { readyTimeout }: { readonly readyTimeout: string },
   now: number,
 ): UpdateProgress {
   const pod = stored as unknown as JsonObject;

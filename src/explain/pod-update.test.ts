@@ -6,7 +6,8 @@ import { loadInjector } from '../inject/injector.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { containerDefaults } from './pod-resources.ts';
-import { judgeUpdate, updatePatch, updateProgress, type UpdateProgress } from './pod-update.ts';
+import type { UpdateProgress } from './pod-resize.ts';
+import { judgeUpdate, updatePatch, updateProgress } from './pod-update.ts';
 import { type NamedInjector, predictPod } from './predict-pod.ts';
 
 /** Returns an injector that adds a native sidecar, and an init container with the same image. */

@@ -8,7 +8,7 @@ import { sameImage } from './image-reference.ts';
 import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
 import { podChanges } from './pod-changes.ts';
 import { containersOf, nameIn, statusOf, withContainers } from './pod-containers.ts';
-import { resizeOf, type Resources } from './pod-resize.ts';
+import { resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
 import {
   asAdmitted,
   type CreationContext,
@@ -76,7 +76,7 @@ export function judgeUpdate(
  */
 export function updatePatch(stored: KubernetesObject, write: PodWrite, record: string | null): JsonObject {
   const { uid, resourceVersion } = stored.metadata;
-  const spec = withContainers(stored as unknown as JsonObject, (key) => {
+  const spec = withContainers(stored, (key) => {
     const image = write.images[key];
     return image === undefined ? undefined : { image };
   });
@@ -93,9 +93,6 @@ export interface UpdateBounds {
   readonly minReadySeconds: number;
   readonly readyTimeout: string;
 }
-
-/** Whether an update goes on, is complete, or has failed with this message. */
-export type UpdateProgress = 'Updating' | 'Done' | { readonly failed: string };
 
 /** How long a container may be away, in ms: the kubelet pulls after it ends the old one. */
 const awayMs = 60_000;

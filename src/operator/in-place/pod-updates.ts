@@ -132,7 +132,7 @@ export class PodUpdates {
       await this.#commit(pod, update, judgement, signal);
       return true;
     }
-    // Written first, so that the pod counts as one that is updated, whoever leads.
+    // Written first, so that the pod counts as one that is updated, also for the next leader.
     const record = formatPodUpdate({ ...update, resizing: true }, { ...judgement.before, ...unchanged });
     await this.#patch(pod, updatePatch(pod, nothing, record), signal);
     return true;

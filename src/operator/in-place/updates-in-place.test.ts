@@ -236,7 +236,7 @@ describe('updates in place', () => {
       fixture.observe('web-0');
     }
 
-    it('write nothing else until it is in effect, whoever leads', async () => {
+    it('write nothing else until it is in effect, also under the next leader', async () => {
       await beginResize();
       become('web-0', 0, running(), 'True', said('PodResizeInProgress', '', ''));
       await fixture.passOn();
