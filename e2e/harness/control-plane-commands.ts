@@ -88,6 +88,8 @@ export function componentArguments(
       '--log-level=warn',
       // The data is temporary, and the page cache keeps the writes of a killed process.
       '--unsafe-no-fsync=true',
+      // For 100,000 pods and their last versions; by default 2 GiB.
+      `--quota-backend-bytes=${8 * 2 ** 30}`,
     ],
     'kube-apiserver': [
       ...emulation,

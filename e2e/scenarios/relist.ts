@@ -1,20 +1,18 @@
-import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import { podReview, postReview, type ReviewTarget } from '../harness/post-review.ts';
+import { AdmissionRhythm } from '../harness/admission-rhythm.ts';
+import { podReview } from '../harness/post-review.ts';
 import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { schedulerTimes } from '../harness/scheduler-times.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { barePod, neverScheduled } from '../harness/workloads.ts';
 import { inBatches } from './label-truth-table/rows.ts';
 
 const name = 'relist';
 const sizes = { short: 2000, full: 10_000 };
-const perSecond = 50;
 /** The milliseconds for which the replica processes the list after its last page. */
 const processingMs = 500;
 
@@ -129,63 +127,4 @@ async function createManyPods(client: ApiClient, namespace: string, count: numbe
     const spec = { ...pod.spec, ...neverScheduled, containers: [{ ...container, env }] };
     return client.create({ ...pod, spec });
   });
-}
-
-interface TimedAdmission {
-  /** The start time, in milliseconds since 1970. */
-  startedAt: number;
-  milliseconds: number;
-  /** The part of the response time, in ms, that neither side spent waiting for a processor. */
-  heldUp: number;
-  injected: boolean;
-}
-
-/** Sends reviews at a constant rate over kept connections. Slow responses do not delay others. */
-class AdmissionRhythm {
-  readonly admissions: TimedAdmission[] = [];
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 25 });
-  readonly #timer: NodeJS.Timeout;
-  readonly #pid: () => number | undefined;
-  #open = 0;
-
-  constructor(target: ReviewTarget, body: string, pid: () => number | undefined) {
-    this.#pid = pid;
-    this.#timer = setInterval(() => this.#send(target, body), 1000 / perSecond);
-  }
-
-  between(from: number, to: number): TimedAdmission[] {
-    return this.admissions.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    for (let turn = 0; turn < 100 && this.#open > 0; turn++) await sleep(20);
-    this.#agent.destroy();
-  }
-
-  /** Returns how long the replica ran, and how long both sides waited for a processor, in ms. */
-  #times(): { ran: number; waited: number } | undefined {
-    const [replica, own] = [schedulerTimes(this.#pid()), schedulerTimes(process.pid)];
-    return replica && own && { ran: replica.ran, waited: replica.waited + own.waited };
-  }
-
-  #send(target: ReviewTarget, body: string): void {
-    const [startedAt, started] = [Date.now(), performance.now()];
-    this.#open++;
-    const before = this.#times();
-    const done = (injected: boolean): void => {
-      this.#open--;
-      const milliseconds = performance.now() - started;
-      const after = this.#times();
-      const heldUp =
-        before === undefined || after === undefined
-          ? milliseconds
-          : Math.min(after.ran - before.ran, milliseconds - (after.waited - before.waited));
-      this.admissions.push({ startedAt, milliseconds, heldUp, injected });
-    };
-    postReview(target, body, { agent: this.#agent }).then(
-      ({ review }) => done(review?.response?.patch !== undefined),
-      () => done(false),
-    );
-  }
 }

@@ -3,7 +3,7 @@ import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts'
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { refusalOf } from '../harness/admissions.ts';
 import { isGone, objectOf } from '../harness/apply.ts';
-import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
+import type { AuditEvent } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -11,9 +11,10 @@ import {
   smallConfig,
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
+import { kindsOfRequests, many, requestsOf, sumOf, waitUntilQuiet } from '../harness/operator-requests.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
+import { found } from '../harness/wait-for.ts';
 import { barePod, createNamespace, labelNamespace, neverScheduled } from '../harness/workloads.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
@@ -244,42 +245,6 @@ async function checkInUse(context: ScenarioContext): Promise<void> {
   );
 }
 
-/** Sums the samples of a metric whose labels contain a text. */
-function sumOf(metrics: string, metric: string, label = ''): number {
-  const lines = metrics.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
-  const matching = lines.filter((line) => line.includes(label));
-  return matching.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
-}
-
-/** Returns a user's requests, oldest first. Omits watches and requests for Leases. */
-function requestsOf(audit: AuditLog, username: string): AuditEvent[] {
-  const isCounted = ({ user, verb, objectRef }: AuditEvent) =>
-    user.username === username && verb !== 'watch' && objectRef?.resource !== 'leases';
-  return audit.events().filter(isCounted);
-}
-
-/**
- * Returns the distinct requests, without hashes and times in names. Repeated status writes count
- * once, because their number depends on how fast replicas load an edit.
- */
-function kindsOfRequests(requests: readonly AuditEvent[]): Set<string> {
-  return new Set(
-    requests.map(({ verb, objectRef }) => {
-      const { resource = '', subresource = '', namespace = '', name = '' } = objectRef ?? {};
-      return [verb, resource, subresource, namespace, name.replace(/[-.][0-9a-f]{8,}$/, '')].join(' ');
-    }),
-  );
-}
-
-/** Waits until the audit log has had no requests of a user for some milliseconds. */
-async function waitUntilQuiet(audit: AuditLog, username: string, milliseconds: number): Promise<void> {
-  const from = Date.now();
-  await waitFor(`${username} to send no requests`, () => {
-    const last = requestsOf(audit, username).at(-1)?.stageTimestamp;
-    return Date.now() - Math.max(from, last === undefined ? 0 : Date.parse(last)) >= milliseconds;
-  });
-}
-
 /** Returns the exponent of a measure's growth with the size, by a log-log least squares fit. */
 function exponentOf(readings: readonly Reading[], measure: keyof Reading): number {
   const logs = readings.map((each) => [Math.log(each.pods), Math.log(Math.max(each[measure], 1e-9))] as const);
@@ -340,12 +305,4 @@ function populate(client: ApiClient, whole: Scale) {
       scale = to;
     },
   };
-}
-
-async function many(from: number, to: number, parallel: number, each: (index: number) => Promise<unknown>) {
-  let next = from;
-  const work = async (): Promise<void> => {
-    while (next < to) await each(next++);
-  };
-  await Promise.all(Array.from({ length: parallel }, work));
 }
