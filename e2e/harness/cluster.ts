@@ -177,7 +177,7 @@ interface Node {
 const kubeletVersion = 'v1.36.3';
 
 /** Creates fake nodes and waits until pods can be scheduled on them. */
-async function createNodes(client: ApiClient, names: string[]): Promise<void> {
+export async function createNodes(client: ApiClient, names: readonly string[], version = kubeletVersion) {
   for (const [index, name] of names.entries()) {
     const resources = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '10000' };
     await client.create({
@@ -194,7 +194,7 @@ async function createNodes(client: ApiClient, names: string[]): Promise<void> {
         ],
         capacity: resources,
         allocatable: resources,
-        nodeInfo: { kubeletVersion, architecture: 'amd64', operatingSystem: 'linux' },
+        nodeInfo: { kubeletVersion: version, architecture: 'amd64', operatingSystem: 'linux' },
       },
     });
   }

@@ -32,6 +32,7 @@ export interface Container {
 
 interface ContainerStatus {
   name: string;
+  image?: string;
   ready: boolean;
   restartCount: number;
   containerID?: string;

@@ -86,7 +86,7 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   const changes = old.pod && now.pod ? changesBetween(old.pod, now.pod) : [];
   const needsRestart =
     stored && now.pod && changes.length > 0
-      ? restartReasons(stored, now.pod, origin.changedByOthers, after, facts)
+      ? restartReasons(workload, stored, now.pod, origin.changedByOthers, after, facts)
       : undefined;
   return {
     namespace,
@@ -104,8 +104,9 @@ export function compareWorkload(workload: DiffWorkload, facts: DiffFacts): Workl
   };
 }
 
-/** Returns what keeps a running pod from becoming the new pod in place. */
+/** Returns what keeps running pods, on kubelets of several versions, from becoming new ones. */
 function restartReasons(
+  { onNodes = new Set<string>() }: DiffWorkload,
   stored: KubernetesObject,
   wanted: JsonObject,
   changedByOthers: readonly string[],
@@ -113,14 +114,18 @@ function restartReasons(
   { nodes, selectedLabels }: DiffFacts,
 ): readonly InPlaceObstacle[] {
   const running = asAdmitted(stored);
-  const { nodeName } = stored.spec as { readonly nodeName?: string };
   const { namespace = '' } = stored.metadata;
-  return inPlaceObstacles(running, wanted, podChanges(running, wanted, isGenerated), changedByOthers, {
-    kubeletVersion: nodes.find(({ name }) => name === nodeName)?.kubeletVersion,
-    isScheduled: nodeName !== undefined,
-    family,
-    isSelected: (label) => selectedLabels === undefined || selectedLabels.get(namespace)?.has(label) === true,
-  });
+  const changes = podChanges(running, wanted, isGenerated);
+  const isSelected = (label: string): boolean =>
+    selectedLabels === undefined || selectedLabels.get(namespace)?.has(label) === true;
+  const versions = new Map(nodes.map(({ name, kubeletVersion }) => [name, kubeletVersion]));
+  const isScheduled = onNodes.size > 0;
+  for (const kubeletVersion of new Set(isScheduled ? [...onNodes].map((node) => versions.get(node)) : [undefined])) {
+    const situation = { kubeletVersion, isScheduled, family, isSelected };
+    const obstacles = inPlaceObstacles(running, wanted, changes, changedByOthers, situation);
+    if (obstacles.length > 0) return obstacles;
+  }
+  return [];
 }
 
 export const noSums = { before: noResources, after: noResources };

@@ -15,6 +15,8 @@ export interface DiffWorkload extends RolloutWorkload {
   /** The number of live pods, or of the pods that the spec asks for. */
   readonly pods: number;
   readonly stored?: KubernetesObject;
+  /** The nodes of the live pods. */
+  readonly onNodes?: Set<string>;
   readonly template?: Subject;
 }
 
@@ -60,7 +62,10 @@ export async function readWorkloads(
     const before = found.get(key);
     const isNewer = (before?.stored?.metadata.creationTimestamp ?? '') <= (pod.metadata.creationTimestamp ?? '');
     const stored = isNewer ? { ...pod, metadata: without({ ...pod.metadata }, 'managedFields') } : before?.stored;
-    found.set(key, { ...workload, pods: (before?.pods ?? 0) + 1, ...(stored && { stored }) });
+    const onNodes = before?.onNodes ?? new Set<string>();
+    const { nodeName } = pod.spec as { readonly nodeName?: string };
+    if (nodeName !== undefined) onNodes.add(nodeName);
+    found.set(key, { ...workload, pods: (before?.pods ?? 0) + 1, ...(stored && { stored }), onNodes });
   });
   for (const { stored } of found.values()) for (const entry of stored ? injectedByOf(stored) : []) entries.add(entry);
   for (const resource of templateKinds) {

@@ -54,7 +54,7 @@ export interface StaleWorkload {
   readonly pods: readonly PodRecord[];
 }
 
-/** Whether the pods of a workload can be updated in place, by one of them. */
+/** Whether the pods of a workload can be updated in place, by one for each kubelet version. */
 export interface UpdateVerdict {
   readonly target: string;
   /** What stands in the way. */
@@ -65,7 +65,7 @@ export interface UpdateVerdict {
   readonly at: number;
 }
 
-/** The maximum number of workloads to judge in a pass. Each costs four or five requests. */
+/** The maximum number of workloads to judge in a pass. Each costs four requests or more. */
 const mostJudged = 10;
 /** How long a verdict holds, and how long to wait after a failure, in milliseconds. */
 const validMs = { verdict: resyncMs, problem: 60_000 };
@@ -109,9 +109,11 @@ export class PodUpdates {
     const injectors = this.#injectors();
     const unknown = stale.filter((each) => this.verdictOf(tag, each) === undefined).slice(0, mostJudged);
     for (const workload of unknown) {
-      const [first] = workload.pods;
-      if (first === undefined) continue;
-      await this.#inspect(tag, workload, first, injectors, signal);
+      for (const pod of this.#onePerKubelet(workload.pods)) {
+        await this.#inspect(tag, workload, pod, injectors, signal);
+        const { obstacle, problem } = this.verdictOf(tag, workload) ?? {};
+        if (obstacle !== undefined || problem !== undefined) break;
+      }
     }
   }
 
@@ -225,6 +227,13 @@ export class PodUpdates {
   /** Forgets all tags except these. */
   keepOnly(tags: ReadonlySet<string>): void {
     for (const tag of this.#verdicts.keys()) if (!tags.has(tag)) this.#verdicts.delete(tag);
+  }
+
+  /** Returns one pod for each version of the kubelet, which decides what it does with an image. */
+  #onePerKubelet(pods: readonly PodRecord[]): Iterable<PodRecord> {
+    const kubelets = this.#options.view.kubelets();
+    const versions = new Map(kubelets.map(({ name, kubeletVersion }) => [name, kubeletVersion]));
+    return new Map(pods.map((pod) => [versions.get(pod.node ?? ''), pod])).values();
   }
 
   /** Reads and judges a pod, and remembers the verdict; undefined if there is none. */

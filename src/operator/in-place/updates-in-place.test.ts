@@ -30,40 +30,38 @@ describe('updates in place', () => {
     await fixture.install('env', template('proxy:2', ', env: [{name: A, value: b}]'));
     await fixture.later(5000, 'old');
     await fixture.reconcileTag('prod');
-    fixture.cluster.put('nodes', {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name: 'node' },
-      status: { nodeInfo: { kubeletVersion: 'v1.36.0', operatingSystem: 'linux' } },
-    });
+    for (const [node, kubeletVersion] of Object.entries({ node: 'v1.36.0', old: 'v1.31.14' })) {
+      const status = { nodeInfo: { kubeletVersion, operatingSystem: 'linux' } };
+      fixture.cluster.put('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node }, status });
+    }
   }
 
   /** Creates a ready pod that revision `old` has injected. */
-  function create(name: string, owner?: { kind: string; name: string }): void {
+  function create(name: string, owner?: { kind: string; name: string }, nodeName = 'node', namespace = 'shop'): void {
     const hash = fixture.hash('old');
     const configMap = fixture.cluster.get('configmaps', `sidecar-injector-old-${hash}`, 'injection');
     const files = configMap && filesOf(configMap);
     assert.ok(files !== undefined);
     const metadata = {
       name,
-      namespace: 'shop',
+      namespace,
       labels: { app: name },
       ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', controller: true, uid: owner.name, ...owner }] }),
     };
     const bare = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'web', image: 'web' }] } };
-    const context = { request: { namespace: 'shop', path: '/inject' }, containerDefaults: containerDefaults([]) };
+    const context = { request: { namespace, path: '/inject' }, containerDefaults: containerDefaults([]) };
     const named = { name: 'old', hash, injector: loadInjector(files) };
     const { pod, message } = predictPod(bare, named, context);
     assert.ok(pod !== undefined, message);
     const injected = pod as unknown as KubernetesObject;
-    fixture.cluster.put('pods', { ...injected, spec: { ...(injected.spec as object), nodeName: 'node' } });
-    become(name, 0, {});
+    fixture.cluster.put('pods', { ...injected, spec: { ...(injected.spec as object), nodeName } });
+    become(name, 0, {}, 'True', { namespace });
   }
 
   /** Sets the status of the sidecar, as a kubelet does. */
-  function become(name: string, restartCount: number, state: object, ready = 'True', resize: Resize = {}): void {
-    const { conditions = [], resources } = resize;
-    fixture.cluster.edit('pods', name, 'shop', (pod) => {
+  function become(name: string, restartCount: number, state: object, ready = 'True', more: Reported = {}): void {
+    const { conditions = [], resources, namespace = 'shop' } = more;
+    fixture.cluster.edit('pods', name, namespace, (pod) => {
       const lastTransitionTime = new Date(0).toISOString();
       pod.status = {
         phase: 'Running',
@@ -71,18 +69,19 @@ describe('updates in place', () => {
         initContainerStatuses: [{ name: 'proxy', restartCount, state, ...(resources && { resources }) }],
       };
     });
-    fixture.observe(name);
+    fixture.observe(name, namespace);
   }
 
-  /** What a kubelet says about a resize. */
-  interface Resize {
+  /** What a kubelet says about a resize, and the namespace of the pod. */
+  interface Reported {
     readonly conditions?: readonly object[];
     readonly resources?: object;
+    readonly namespace?: string;
   }
 
-  const stored = (name: string): KubernetesObject | undefined => fixture.cluster.get('pods', name, 'shop');
-  const imageOf = (name: string): string | undefined =>
-    (stored(name)?.spec as { initContainers?: { image: string }[] } | undefined)?.initContainers?.[0]?.image;
+  const stored = (name: string, namespace = 'shop') => fixture.cluster.get('pods', name, namespace);
+  const imageOf = (name: string, namespace?: string): string | undefined =>
+    (stored(name, namespace)?.spec as { initContainers?: { image: string }[] } | undefined)?.initContainers?.[0]?.image;
   const cpuOf = (name: string): string | undefined =>
     (stored(name)?.spec as { initContainers?: { resources?: { requests?: { cpu?: string } } }[] } | undefined)
       ?.initContainers?.[0]?.resources?.requests?.cpu;
@@ -114,6 +113,37 @@ describe('updates in place', () => {
     assert.deepEqual(fixture.restarts, []);
   });
 
+  it('count those that another tag has begun in the same pass', async () => {
+    await begin();
+    fixture.namespace('market', 'edge');
+    await fixture.tag('edge', 'old', { strategy });
+    create('web-0');
+    create('web-1', undefined, 'node', 'market');
+    for (const tag of ['prod', 'edge']) fixture.setRevision(tag, 'new');
+    for (const tag of ['prod', 'edge']) await fixture.reconcileTag(tag);
+    const updated = (): number =>
+      [imageOf('web-0'), imageOf('web-1', 'market')].filter((image) => image === 'proxy:2').length;
+    await fixture.passUntil(() => updated() > 0);
+    await fixture.passOn();
+    assert.equal(updated(), 1);
+  });
+
+  it('change no pod of a workload that has a pod on an old kubelet', async () => {
+    await begin();
+    const daemons = { kind: 'DaemonSet', name: 'web' };
+    create('web-1', daemons);
+    create('web-0', daemons, 'old');
+    fixture.complete('web', 'DaemonSet');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.untouched[0]?.reason === 'NeedsRestart');
+    await fixture.passOn();
+    assert.deepEqual(
+      names.map((each) => imageOf(each)),
+      ['proxy:1', 'proxy:1'],
+    );
+    assert.match(fixture.status()?.inPlace?.obstacle ?? '', /kubelets before 1\.32 do not restart/);
+  });
+
   it('take a bad image back, and stop', async () => {
     await begin();
     for (const name of names) create(name);
@@ -127,7 +157,10 @@ describe('updates in place', () => {
     await fixture.passOn();
     const { message = '' } = fixture.status() ?? {};
     assert.ok(message.includes(`pod ${name}: proxy with image proxy:2 waits: ErrImagePull`), message);
-    assert.deepEqual(names.map(imageOf), ['proxy:1', 'proxy:1']);
+    assert.deepEqual(
+      names.map((each) => imageOf(each)),
+      ['proxy:1', 'proxy:1'],
+    );
     const annotation = stored(name)?.metadata.annotations?.['sidecar-injector.io/config'];
     assert.equal(annotation, `old.${fixture.hash('old')}`);
     fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'deny' });
@@ -213,8 +246,8 @@ describe('updates in place', () => {
 
   describe('with a resize', () => {
     const cpu = { old: '100m', new: '200m' };
-    const given = (amount: string): Resize => ({ resources: { requests: { cpu: amount } } });
-    const said = (type: string, reason: string, message: string): Resize => ({
+    const given = (amount: string): Reported => ({ resources: { requests: { cpu: amount } } });
+    const said = (type: string, reason: string, message: string): Reported => ({
       ...given('100m'),
       conditions: [{ type, status: 'True', reason, message }],
     });

@@ -22,7 +22,7 @@ const labelLimit = 64;
  * Returns the part of a pod that is cached. Its size is bounded.
  * @param group the group of pods with equal traits; undefined if the pod is not counted
  */
-export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObject, group?: PodGroup): PodRecord {
+export function podRecord({ apiVersion, kind, metadata, spec, status }: KubernetesObject, group?: PodGroup): PodRecord {
   const { name = '', namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
   // Pods in a group share the strings of the group.
   const injectedBy =
@@ -38,13 +38,14 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
   const createdAt = Math.floor(Date.parse(creationTimestamp) / 1000);
   const health = podHealth(status);
   const since = readySince(status) ?? createdAt;
+  const { nodeName: node } = (spec ?? {}) as { readonly nodeName?: string };
   const update = updateOf(metadata.annotations?.[updateAnnotation]);
   if (update !== undefined && injectedBy !== undefined)
-    return { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy, update };
+    return { apiVersion, kind, metadata: kept, group, node, createdAt, health, since, injectedBy, update };
   // Avoid spread syntax: it creates larger objects, and there are tens of thousands of records.
   return injectedBy === undefined
-    ? { apiVersion, kind, metadata: kept, group, createdAt, health, since }
-    : { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy };
+    ? { apiVersion, kind, metadata: kept, group, node, createdAt, health, since }
+    : { apiVersion, kind, metadata: kept, group, node, createdAt, health, since, injectedBy };
 }
 
 /** Returns an update without what the pod was before. */

@@ -142,7 +142,7 @@ export class RestartPass implements RestartSource {
     let wait: number = intervalMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
-      wait = Math.min(wait, await this.#restart(tag, workloads, updating, leading));
+      wait = Math.min(wait, await this.#restart(tag, workloads, leading));
     }
     refused.follow(otherKeys.restarts, this.#isBusy, leading);
     return wait;
@@ -166,12 +166,7 @@ export class RestartPass implements RestartSource {
     return updatingPods(updatedPods(), now);
   }
 
-  async #restart(
-    tag: RevisionTag,
-    workloads: FollowedWorkloads,
-    updating: readonly UpdatingPod[],
-    leading: AbortSignal,
-  ): Promise<number> {
+  async #restart(tag: RevisionTag, workloads: FollowedWorkloads, leading: AbortSignal): Promise<number> {
     const { objectOf, podsOf, judgedBy, metrics, clock } = this.#options;
     const { name } = tag.metadata;
     const pods = podsOf(name);
@@ -198,9 +193,10 @@ export class RestartPass implements RestartSource {
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
     const settlesIn = since + propagationMs - clock.monotonic();
-    const { updates, mayRestart } = this.#options;
+    const { updates, mayRestart, updatedPods } = this.#options;
     const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
     if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), leading);
+    const updating = updatingPods(updatedPods(), clock.now().getTime());
     const how = {
       updates: isUpdating ? { verdictOf: updates.verdictOf.bind(updates), mayRestart } : undefined,
       updatedElsewhere: updating.filter((each) => each.tag !== name),

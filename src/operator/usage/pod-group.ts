@@ -14,6 +14,8 @@ export interface PodRecord extends KubernetesObject {
   readonly update?: PodUpdate;
   /** The group of pods with equal traits; absent if the pod does not count. */
   readonly group?: PodGroup;
+  /** The node of the pod; absent until it is scheduled. */
+  readonly node?: string | undefined;
   /** The creation time, in seconds since 1970. */
   readonly createdAt?: number;
   /** The health of the pod; absent if the pod does not count. */
