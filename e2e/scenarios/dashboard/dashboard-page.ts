@@ -83,6 +83,22 @@ export class DashboardPage {
     return true;
   }
 
+  /** Carries out an action of a tag. Returns the question, after the operator's answer. */
+  async act(tag: string, verb: string): Promise<string> {
+    const button = `[data-tag=${tag}] [data-verb=${verb}]`;
+    await this.until(`document.querySelector('${button}')`);
+    await this.page.click(button);
+    await this.until("document.querySelector('#agree')");
+    await this.checkView(`the question before ${verb}`);
+    const asked = await this.text('dialog');
+    await this.page.click('#agree');
+    await this.until("!['', 'Waiting for the operator…'].includes(document.querySelector('#action-result').innerText)");
+    const answer = await this.page.evaluate("document.querySelector('#action-result.injected')?.innerText");
+    if (answer === undefined) throw new Error(`${verb} failed: ${await this.text('#action-result')}`);
+    await this.page.keyboard.press('Escape');
+    return asked;
+  }
+
   /** Checks all views in both themes, wide and narrow; adds what is wrong to `mistakes`. */
   async checkAppearance(): Promise<void> {
     for (const theme of ['light', 'dark'])
