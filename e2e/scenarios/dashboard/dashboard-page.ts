@@ -7,6 +7,13 @@ const rules = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa'
 export const views = ['overview', 'certificates', 'workloads', 'problems'] as const;
 type View = (typeof views)[number];
 
+/** The milliseconds until a search has changed the drawn rows. */
+export const filterTime = (text: string): string => `(() => { const input = document.querySelector('#search');
+  const began = performance.now(); input.value = ${JSON.stringify(text)};
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    document.body.offsetHeight; resolve(performance.now() - began); }))); })()`;
+
 /** Starts Debian's Chromium. @throws Error that names the package */
 export function startBrowser(): Promise<Browser> {
   const executablePath = onPath('chromium');
@@ -81,6 +88,11 @@ export class DashboardPage {
     await this.until("document.querySelectorAll('.link').length === 1");
     await this.page.click('.link');
     return true;
+  }
+
+  /** Returns the milliseconds until a search has changed the drawn rows. */
+  async filterTime(text: string): Promise<number> {
+    return Number(await this.page.evaluate(filterTime(text)));
   }
 
   /** Carries out an action of a tag. Returns the question, after the operator's answer. */
