@@ -38,7 +38,7 @@ export function startInjector(argv: readonly string[], input = '') {
     child.kill('SIGINT');
     await end;
   };
-  return { end, said: () => texts.out, interrupt };
+  return { end, said: () => texts.out, interrupt, pid: child.pid };
 }
 
 /** Runs the bundled program. @throws Error with its output if it fails */

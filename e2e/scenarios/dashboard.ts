@@ -32,10 +32,10 @@ const strategy = { canary: { steps: [{ weight: 25, pause }, { weight: 100 }], an
 export const dashboard: Scenario = {
   name: 'dashboard',
   about:
-    'injector dashboard shows in Chromium, without a reload, how a rollout pauses, is promoted and rolled back, and a rotation; its views explain and filter workloads; other origins, hosts and tokens are refused, and hostile texts stay texts',
+    'injector dashboard shows in Chromium, without a reload, how a rollout pauses, is promoted and rolled back, and a rotation; with --allow-actions, it promotes, aborts, retries and resumes after a question; its views explain and filter workloads; other origins, hosts and tokens are refused, and hostile texts stay texts',
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
-    const { client, cluster } = context;
+    const { client } = context;
     await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] });
     const certificate = { confirmationPeriod: '10s' };
     await applyMarked(client, { v1: 'one', v2: 'two' }, { certificate });
@@ -46,12 +46,10 @@ export const dashboard: Scenario = {
     const workloads = await Workloads.open(context, context.requireAudit(), 'seen', count, { churn });
     await createHostile(context);
 
-    const command = startInjector(['dashboard', '--no-open', ...clusterFlags(cluster)]);
-    context.atEnd(() => command.interrupt());
-    const link = await waitFor('the link', () => /http:\S+#token=\S+/.exec(command.said())?.[0]);
+    const link = await startDashboard(context, '--allow-actions');
     const browser = await startBrowser();
     context.atEnd(() => browser.close());
-    await checkRefusals(context, link);
+    await checkRefusals(context, link, await startDashboard(context));
     const shown = await DashboardPage.open(browser, link);
     await context.check('the address keeps no token, and the used token is refused', async () => {
       await shown.until("document.querySelector('#revisions')");
@@ -68,9 +66,16 @@ export const dashboard: Scenario = {
     });
     await checkSnapshot(context, browser);
     const created = await workloads.checkNoneLost();
-    return `a page without a reload showed two rollouts and a rotation; ${shown.rules} rules of axe; ${created} pods created`;
+    return `a page without a reload showed and moved three rollouts and showed a rotation; ${shown.rules} rules of axe; ${created} pods created`;
   },
 };
+
+/** Starts the command. Returns its link. */
+async function startDashboard(context: ScenarioContext, ...flags: string[]): Promise<string> {
+  const command = startInjector(['dashboard', '--no-open', ...flags, ...clusterFlags(context.cluster)]);
+  context.atEnd(() => command.interrupt());
+  return waitFor('the link', () => /http:\S+#token=\S+/.exec(command.said())?.[0]);
+}
 
 /**
  * Creates a Deployment whose pods are refused with a text that tries to be HTML, and one whose new
@@ -108,8 +113,10 @@ function statusOf(link: string, { path, bearer, method = 'GET', headers = {} }: 
   });
 }
 
-async function checkRefusals(context: ScenarioContext, link: string): Promise<void> {
+/** @param readOnly the link of a command without `--allow-actions` */
+async function checkRefusals(context: ScenarioContext, link: string, readOnly: string): Promise<void> {
   const bearer = tokenOf(link);
+  const action = { path: '/action?question=1', bearer, method: 'POST' };
   const { port } = new URL(link);
   const refused: readonly (readonly [number, Sent])[] = [
     [401, { path: '/session', bearer: bearer.replace(/.$/, '') }],
@@ -119,13 +126,18 @@ async function checkRefusals(context: ScenarioContext, link: string): Promise<vo
     [403, { path: '/', headers: { origin: 'null' } }],
     [421, { path: '/session', bearer, headers: { host: `evil.example:${port}` } }],
     [421, { path: '/', headers: { host: `evil.example:${port}` } }],
-    [405, { path: '/session', bearer, method: 'POST' }],
+    [403, action],
+    [403, { ...action, headers: { origin: 'http://evil.example' } }],
+    [401, { ...action, headers: { origin: new URL(link).origin } }],
+    [405, { ...action, method: 'DELETE' }],
     // Without a session, a path is not looked up.
     [401, { path: '/../../etc/passwd' }],
   ];
   await context.checkNow('wrong tokens, foreign origins, rebound hosts and writes are refused', async () => {
     const statuses = await Promise.all(refused.map(([, sent]) => statusOf(link, sent)));
-    return found(statuses.join(), refused.map(([status]) => status).join());
+    found(statuses.join(), refused.map(([status]) => status).join());
+    const { origin } = new URL(readOnly);
+    return found(String(await statusOf(readOnly, { ...action, headers: { origin } })), '405');
   });
 }
 
@@ -133,17 +145,30 @@ const card = (what: string): string => `document.querySelector('[data-tag=seen]'
 const phaseIs = (phase: string): string => card(`?.dataset.phase === '${phase}'`);
 
 async function checkRollout(context: ScenarioContext, shown: DashboardPage): Promise<void> {
-  const { client, cluster } = context;
-  const injector = (...argv: string[]) => injectorOutput([...argv, ...clusterFlags(cluster)]);
-  const edit = (to: string) => applyObject(client, revisionTag('seen', to, { strategy }));
+  const edit = (to: string) => applyObject(context.client, revisionTag('seen', to, { strategy }));
   await edit('v2');
   await context.check('the page shows the pause of a rollout, its share, and the canary', async () => {
     await shown.until(`${phaseIs('Paused')} && ${card(".querySelector('[aria-current=step]')")}`);
     const text = await shown.text('[data-tag=seen]');
     return /v1 → v2[^]*25 %: 2 of 8 workloads[^]*Canary v2[^]*pods ready[^]*paused/.test(text);
   });
-  await injector('tag', 'resume', 'seen');
-  await context.check('the page shows the promotion', () => shown.until(phaseIs('Promoted')));
+  await context.check('a promotion through the page asks first, and names what will happen', async () => {
+    const asked = await shown.act('seen', 'promote');
+    await shown.until(phaseIs('Promoted'));
+    return /RevisionTag seen\?[^]*All workloads get revision v2 now[^]*Paused, step 1 of 2, 25 %/.test(asked);
+  });
+  await edit('v1');
+  await context.check('an abort, a retry and a resumption through the page have their effects', async () => {
+    await shown.until(phaseIs('Paused'));
+    const aborted = await shown.act('seen', 'abort');
+    await shown.until(phaseIs('RolledBack'));
+    const retried = await shown.act('seen', 'retry');
+    await shown.until(phaseIs('Paused'));
+    const resumed = await shown.act('seen', 'resume');
+    await shown.until(phaseIs('Promoted'));
+    const texts = [aborted, retried, resumed].join();
+    return /stable revision v2 again[^]*v1 starts again with its first step[^]*pause of step 1 of 2 ends/.test(texts);
+  });
   await edit('bad');
   await context.check('the page shows the rollback, where it happened, and what to do', async () => {
     await shown.until(`${phaseIs('RolledBack')} && ${card(".querySelector('.step-rolledBack')")}`);

@@ -4,6 +4,7 @@
  * `--screenshots` writes docs/images/ instead.
  */
 import { type Browser, launch, type Page } from 'puppeteer-core';
+import { filterTime } from '../../e2e/scenarios/dashboard/dashboard-page.ts';
 import { onPath } from '../../packaging/base.ts';
 import { dashboardCommand } from '../../src/cli/commands/dashboard.ts';
 import { recordingTerminal } from '../../src/cli/testdata/recording-terminal.ts';
@@ -81,13 +82,6 @@ async function show(page: Page, view: string): Promise<void> {
   await page.evaluate(`location.hash = '#${view}'`);
   await page.waitForSelector(`main[data-view=${view}] h2`, { timeout: 60_000 });
 }
-
-/** The milliseconds until a search has changed the drawn rows. */
-const filterTime = (text: string): string => `(() => { const input = document.querySelector('#search');
-  const began = performance.now(); input.value = ${JSON.stringify(text)};
-  input.dispatchEvent(new Event('input', { bubbles: true }));
-  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
-    document.body.offsetHeight; resolve(performance.now() - began); }))); })()`;
 
 async function measure(page: Page, link: string) {
   await page.goto(link);

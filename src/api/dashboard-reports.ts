@@ -47,6 +47,21 @@ export interface DashboardRevision extends Partial<Ready> {
  */
 export type StepMark = 'done' | 'current' | 'rolledBack' | 'skipped' | 'coming';
 
+/** The actions of `injector tag` that the page offers. */
+export const dashboardVerbs = ['resume', 'promote', 'abort', 'retry'] as const;
+export type DashboardVerb = (typeof dashboardVerbs)[number];
+
+/** What the page asks before an action. */
+export interface DashboardQuestion {
+  readonly id: string;
+  readonly tag: string;
+  readonly verb: DashboardVerb;
+  /** What will happen. */
+  readonly effect: string;
+  /** The state of the rollout, and what speaks against the action. */
+  readonly evidence: readonly string[];
+}
+
 /** A tag, as `injector tag list` and `injector tag watch` show it. */
 export interface DashboardTag extends Ready {
   readonly tag: string;
@@ -60,6 +75,8 @@ export interface DashboardTag extends Ready {
   readonly news: string;
   /** What to do after a rollback. */
   readonly advice?: string;
+  /** The actions that the operator would accept now. */
+  readonly actions: readonly DashboardVerb[];
   readonly steps: readonly (CanaryStep & { readonly mark: StepMark })[];
   readonly state?: RolloutState;
   readonly restartState?: RestartStatus;
@@ -85,6 +102,8 @@ export interface OverviewReport {
   readonly tags: readonly DashboardTag[];
   /** Remarks about held pods, and about what could not be read. */
   readonly notes: readonly string[];
+  /** Whether the page may carry out actions (`--allow-actions`). */
+  readonly allowsActions?: boolean;
 }
 
 /** The certificates of an InjectorConfig, as `injector certs status` shows them. */

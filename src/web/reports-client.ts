@@ -9,7 +9,7 @@ interface SessionStorage {
 /** The parts of `fetch` that the client uses. */
 type Fetch = (
   path: string,
-  init: { headers: Record<string, string>; signal?: AbortSignal },
+  init: { method: 'GET' | 'POST'; headers: Record<string, string>; signal?: AbortSignal },
 ) => Promise<{ readonly ok: boolean; readonly status: number; json(): Promise<unknown> }>;
 
 /** Sends requests with the session of this tab. */
@@ -18,6 +18,8 @@ export interface ReportsClient {
   readonly snapshotAt?: string;
   /** Requests JSON. @throws RequestFailure with the reason of the server */
   readonly get: <Body>(path: string, signal?: AbortSignal) => Promise<Body>;
+  /** Sends a POST request; otherwise like `get`. */
+  readonly post: <Body>(path: string) => Promise<Body>;
 }
 
 /** An answer that is not a success. */
@@ -40,10 +42,14 @@ const key = 'session';
 export async function openSession(fetch: Fetch, storage: SessionStorage, fragment: string): Promise<ReportsClient> {
   const token = /^#?token=([\w-]+)$/.exec(fragment)?.[1];
   if (token !== undefined) {
-    const { session } = await request<{ session: string }>(fetch, '/session', token);
+    const { session } = await request<{ session: string }>(fetch, 'GET', '/session', token);
     storage.setItem(key, session);
   }
-  return { get: (path, signal) => request(fetch, path, storage.getItem(key) ?? 'none', signal) };
+  const session = (): string => storage.getItem(key) ?? 'none';
+  return {
+    get: (path, signal) => request(fetch, 'GET', path, session(), signal),
+    post: (path) => request(fetch, 'POST', path, session()),
+  };
 }
 
 /** Answers from a snapshot. A report never changes, and nothing can be explained. */
@@ -56,12 +62,19 @@ export function snapshotClient({ at, answers }: DashboardSnapshot): ReportsClien
       if (path.startsWith('/reports/')) return new Promise<Body>(() => undefined);
       return Promise.reject(new RequestFailure(404, 'a snapshot has no explanations; use `injector check`'));
     },
+    post: () => Promise.reject(new RequestFailure(404, 'a snapshot carries out nothing')),
   };
 }
 
-async function request<Body>(fetch: Fetch, path: string, bearer: string, signal?: AbortSignal): Promise<Body> {
+async function request<Body>(
+  fetch: Fetch,
+  method: 'GET' | 'POST',
+  path: string,
+  bearer: string,
+  signal?: AbortSignal,
+): Promise<Body> {
   const headers = { Authorization: `Bearer ${bearer}` };
-  const response = await fetch(path, { headers, ...(signal && { signal }) });
+  const response = await fetch(path, { method, headers, ...(signal && { signal }) });
   const body = (await response.json()) as Body & { failure?: string };
   if (!response.ok) throw new RequestFailure(response.status, body.failure ?? `status ${response.status}`);
   return body;

@@ -7,6 +7,13 @@ const rules = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa'
 export const views = ['overview', 'certificates', 'workloads', 'problems'] as const;
 type View = (typeof views)[number];
 
+/** The milliseconds until a search has changed the drawn rows. */
+export const filterTime = (text: string): string => `(() => { const input = document.querySelector('#search');
+  const began = performance.now(); input.value = ${JSON.stringify(text)};
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    document.body.offsetHeight; resolve(performance.now() - began); }))); })()`;
+
 /** Starts Debian's Chromium. @throws Error that names the package */
 export function startBrowser(): Promise<Browser> {
   const executablePath = onPath('chromium');
@@ -81,6 +88,27 @@ export class DashboardPage {
     await this.until("document.querySelectorAll('.link').length === 1");
     await this.page.click('.link');
     return true;
+  }
+
+  /** Returns the milliseconds until a search has changed the drawn rows. */
+  async filterTime(text: string): Promise<number> {
+    return Number(await this.page.evaluate(filterTime(text)));
+  }
+
+  /** Carries out an action of a tag. Returns the question, after the operator's answer. */
+  async act(tag: string, verb: string): Promise<string> {
+    const button = `[data-tag=${tag}] [data-verb=${verb}]`;
+    await this.until(`document.querySelector('${button}')`);
+    await this.page.click(button);
+    await this.until("document.querySelector('#agree')");
+    await this.checkView(`the question before ${verb}`);
+    const asked = await this.text('dialog');
+    await this.page.click('#agree');
+    await this.until("!['', 'Waiting for the operator…'].includes(document.querySelector('#action-result').innerText)");
+    const answer = await this.page.evaluate("document.querySelector('#action-result.injected')?.innerText");
+    if (answer === undefined) throw new Error(`${verb} failed: ${await this.text('#action-result')}`);
+    await this.page.keyboard.press('Escape');
+    return asked;
   }
 
   /** Checks all views in both themes, wide and narrow; adds what is wrong to `mistakes`. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import type {
   DashboardDiff,
+  DashboardQuestion,
   DashboardRevision,
   DashboardTag,
   LiveAnswer,
   OverviewReport,
 } from '../../api/dashboard-reports.ts';
+import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { recordingTerminal, sees } from '../testdata/recording-terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, rolledBack, rolloutTag } from '../testdata/rollout-tag.ts';
@@ -28,19 +31,20 @@ describe('injector dashboard', () => {
   afterEach(() => cluster.memory.faults.splice(0));
 
   /** Runs the command, and interrupts it after `act`. */
-  async function whileServed(act: (url: string, token: string) => Promise<void>): Promise<void> {
+  async function whileServed(act: (url: string, token: string) => Promise<void>, ...more: string[]): Promise<string> {
     write('index.html', '<p>page</p>');
     let acting: Promise<void> | undefined;
     const { terminal, seen } = recordingTerminal('', undefined, {
       onOut: (out, interrupt) => {
         const [, url = '', token = ''] = /(http:\S+)#token=(\S+)/.exec(out) ?? [];
-        acting = act(url, token).finally(interrupt);
+        acting ??= act(url, token).finally(interrupt);
       },
     });
-    const argv = ['--no-open', '--kubeconfig', cluster.kubeconfig];
+    const argv = ['--no-open', '--kubeconfig', cluster.kubeconfig, ...more];
     await dashboardCommand(terminal, path()).parseAsync(argv, { from: 'user' });
     await acting;
     sees(seen(), 0, { out: /^the dashboard is at http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43} \(the link works once/ });
+    return seen().out.split('\n').slice(1).join('\n');
   }
 
   const ask = (url: string, bearer?: string, more: Record<string, string> = {}) =>
@@ -118,6 +122,98 @@ describe('injector dashboard', () => {
       assert.match(failure ?? '', /etcd is away/);
       assert.ok(Date.parse(at ?? '') <= Date.now());
     }));
+
+  describe('with --allow-actions', () => {
+    const put = (rollout: RolloutState): void =>
+      void cluster.memory.put('revisiontags', { ...rolloutTag(rollout, { status: { observedGeneration: 9 } }) });
+    beforeEach(() => {
+      put(paused);
+      cluster.memory.writes.length = 0;
+    });
+
+    const question = async (url: string, session: string, verb: string): Promise<DashboardQuestion> =>
+      (await (await ask(`${url}question?tag=prod&verb=${verb}`, session)).json()) as DashboardQuestion;
+    const post = (url: string, id: string, session: string, origin = new URL(url).origin) =>
+      fetch(`${url}action?question=${id}`, { method: 'POST', headers: { authorization: `Bearer ${session}`, origin } });
+
+    /** Answers the next request of an action as the operator does. */
+    function answer(): void {
+      const timer = setInterval(() => {
+        const { metadata, status } = cluster.memory.get('revisiontags', 'prod') as RevisionTag;
+        const value = metadata.annotations?.[rolloutActionAnnotation];
+        if (value === undefined || status?.rollout === undefined) return;
+        clearInterval(timer);
+        put({ ...status.rollout, action: { ...parseRolloutAction(value), state: 'Done', message: 'it was done' } });
+      }, 20);
+    }
+
+    const effects = {
+      resume: /^The pause of step 2 of 4 ends/,
+      promote: /^All workloads get revision 1-25/,
+      abort: /1-24/,
+    };
+    for (const [verb, effect] of Object.entries(effects))
+      it(`carries out ${verb} once, after a question, by the write of the command`, async () => {
+        const said = await whileServed(async (url, token) => {
+          const session = await sessionOf(url, token);
+          const { report } = await overviewAfter(url, session, 0);
+          assert.deepEqual([report?.allowsActions, report?.tags[0]?.actions.join()], [true, 'resume,promote,abort']);
+          const asked = await question(url, session, verb);
+          assert.match(asked.effect, effect);
+          assert.match(asked.evidence.join(), /^Paused, step 2 of 4, /);
+          assert.deepEqual(cluster.changes, []);
+          answer();
+          const done = await post(url, asked.id, session);
+          assert.deepEqual([done.status, await done.json()], [200, { message: 'it was done' }]);
+          assert.deepEqual(cluster.changes, ['PATCH revisiontags prod']);
+          assert.equal((await post(url, asked.id, session)).status, 422);
+        }, '--allow-actions');
+        assert.equal(said, `RevisionTag prod: ${verb}: it was done\n`);
+      });
+
+    it('shows what speaks against a promotion after a rollback, and refuses what the command refuses', () =>
+      whileServed(async (url, token) => {
+        put(rolledBack);
+        const session = await sessionOf(url, token);
+        assert.match((await question(url, session, 'promote')).evidence.join(), /without new evidence/);
+        assert.match((await question(url, session, 'retry')).effect, /starts again with its first step/);
+        for (const verb of ['abort', 'resume', 'pause', 'constructor'])
+          assert.equal((await ask(`${url}question?tag=prod&verb=${verb}`, session)).status, 422, verb);
+      }, '--allow-actions'));
+
+    it('changes nothing if the rollout has changed since the question, or another question was asked', () =>
+      whileServed(async (url, token) => {
+        const session = await sessionOf(url, token);
+        const [first, second] = [await question(url, session, 'resume'), await question(url, session, 'resume')];
+        put({ ...paused, step: 2 });
+        for (const { id } of [first, second]) {
+          const refused = await post(url, id, session);
+          assert.equal(refused.status, 422);
+          assert.match(JSON.stringify(await refused.json()), /not the latest|has changed since the question/);
+        }
+        assert.deepEqual(cluster.changes, []);
+      }, '--allow-actions'));
+
+    it('refuses other origins, requests without an origin or session, and everything without the flag', async () => {
+      for (const more of [[], ['--allow-actions']])
+        await whileServed(
+          async (url, token) => {
+            const session = await sessionOf(url, token);
+            const id = more.length === 0 ? 'x' : (await question(url, session, 'abort')).id;
+            const withoutOrigin = { method: 'POST', headers: { authorization: `Bearer ${session}` } };
+            const statuses = [
+              await post(url, id, session, 'http://evil.example'),
+              await fetch(`${url}action?question=${id}`, withoutOrigin),
+              await post(url, id, token),
+              await ask(`${url}question?tag=prod&verb=abort`, session),
+            ].map(({ status }) => status);
+            assert.deepEqual(statuses, more.length === 0 ? [403, 405, 405, 404] : [403, 403, 401, 200]);
+          },
+          ...more,
+        );
+      assert.deepEqual(cluster.changes, []);
+    });
+  });
 
   describe('for a workload', () => {
     before(() => {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { Access } from '../dashboard/access.ts';
+import { Actions } from '../dashboard/actions.ts';
 import { reportsOf } from '../dashboard/reports.ts';
 import { serveReports } from '../dashboard/serve-reports.ts';
 import { snapshotPage, takeSnapshot } from '../dashboard/snapshot.ts';
@@ -16,6 +17,7 @@ interface DashboardOptions extends ClusterOptions {
   readonly port: number;
   readonly open: boolean;
   readonly snapshot?: string;
+  readonly allowActions?: true;
 }
 
 const styles = ['page.css', 'dashboard.css'];
@@ -24,10 +26,16 @@ const styles = ['page.css', 'dashboard.css'];
 export function dashboardCommand(terminal: Terminal, folder = join(webFolder, 'dashboard')): Command {
   return clusterCommand(
     'dashboard',
-    'show rollouts, certificates, workloads and problems of the live cluster in a browser; read only',
+    'show rollouts, certificates, workloads and problems of the live cluster in a browser; read only unless --allow-actions is given',
   )
     .option('--port <port>', 'the port; 0 for any free port', parsePort, 0)
     .option('--no-open', 'only print the link, do not open it in the default browser')
+    .addOption(
+      new Option(
+        '--allow-actions',
+        'let the page resume, promote, abort and retry rollouts, each after a question',
+      ).conflicts('snapshot'),
+    )
     .option('--snapshot <file>', 'write what the page shows now to one HTML file, and serve nothing')
     .action((options: DashboardOptions) =>
       withCluster(options, async (client) => {
@@ -41,12 +49,18 @@ export function dashboardCommand(terminal: Terminal, folder = join(webFolder, 'd
     );
 }
 
-async function serve(client: ApiClient, folder: string, { port, open }: DashboardOptions, terminal: Terminal) {
+async function serve(
+  client: ApiClient,
+  folder: string,
+  { port, open, allowActions }: DashboardOptions,
+  terminal: Terminal,
+) {
   const stop = new AbortController();
   const access = new Access();
-  const answer = serveReports(client, access, stop.signal);
+  const actions = allowActions && new Actions(client, (line) => terminal.out(line));
+  const functions = serveReports(client, access, stop.signal, actions);
   try {
-    const pages = await serveSite('dashboard', { folder, files: [...styles, 'page.js'], answer }, port);
+    const pages = await serveSite('dashboard', { folder, files: [...styles, 'page.js'], ...functions }, port);
     const link = `${pages.url}#token=${access.token}`;
     terminal.out(`the dashboard is at ${link} (the link works once; Ctrl-C stops the dashboard)`);
     if (open) openInBrowser(terminal, link);

@@ -8,6 +8,7 @@ import { lastGoodNotes } from '../usage/last-good.ts';
 import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import type { ReadUsage } from '../usage/read-usage.ts';
 import { tagReports } from '../usage/tag-report.ts';
+import { possibleActions } from './actions.ts';
 
 /** Returns what `revisions`, `tag list` and `tag watch` report. */
 export function overviewReport(installation: Installation, usage: ReadUsage): Omit<OverviewReport, 'server'> {
@@ -26,8 +27,8 @@ export function overviewReport(installation: Installation, usage: ReadUsage): Om
   };
 }
 
-type RolloutFields = Pick<DashboardTag, 'phase' | 'news' | 'advice' | 'steps' | 'state' | 'restartState'>;
-const noRollout: RolloutFields = { phase: 'Waiting', news: '', steps: [] };
+type RolloutFields = Pick<DashboardTag, 'phase' | 'news' | 'advice' | 'actions' | 'steps' | 'state' | 'restartState'>;
+const noRollout: RolloutFields = { phase: 'Waiting', news: '', actions: [], steps: [] };
 
 function rolloutOf(tag: RevisionTag): RolloutFields {
   const marks = stepMarks(tag);
@@ -38,6 +39,7 @@ function rolloutOf(tag: RevisionTag): RolloutFields {
     phase: phaseOf(tag),
     news: newsOf(tag),
     ...(advice !== undefined && { advice }),
+    actions: possibleActions(tag),
     steps: (tag.spec.strategy?.canary?.steps ?? []).map((step, index) => ({ ...step, mark: marks[index] ?? 'coming' })),
     ...(rollout !== undefined && { state: rollout }),
     ...(restarts !== undefined && { restartState: restarts }),

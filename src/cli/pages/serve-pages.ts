@@ -12,6 +12,8 @@ export interface Site {
   readonly files: readonly string[];
   /** Answers requests for data. The policy allows connections only if it is set. */
   readonly answer?: (request: DataRequest) => Promise<DataAnswer>;
+  /** Carries out POST requests of the page; absent to refuse all. Their bodies are ignored. */
+  readonly act?: (request: DataRequest) => Promise<DataAnswer>;
 }
 
 /** A request for anything but a file of the page. */
@@ -84,15 +86,18 @@ async function respond(server: Server, site: Site, request: IncomingMessage, res
   };
   const { method, url = '', headers: sent } = request;
   const hosts = ['127.0.0.1', 'localhost'].map((host) => `${host}:${portOf(server)}`);
+  const isAction = method === 'POST' && site.act !== undefined;
   const file = url === '/' ? 'index.html' : site.files.find((name) => url === `/${name}`);
   // Another host name may belong to a page that has rebound it to this address.
   if (!hosts.some((host) => sent.host === host)) {
     refuse(421, 'this server has another host name');
   } else if (sent.origin !== undefined && sent.origin !== `http://${sent.host ?? ''}`) {
     refuse(403, 'pages of other origins are refused');
-  } else if (method !== 'GET') {
+  } else if (isAction && sent.origin === undefined) {
+    refuse(403, 'an action needs the origin, which browsers send');
+  } else if (method !== 'GET' && !isAction) {
     refuse(405, 'only GET is allowed');
-  } else if (file !== undefined) {
+  } else if (file !== undefined && !isAction) {
     try {
       const content = await readFile(join(site.folder, file));
       response.writeHead(200, { ...headers, 'Content-Type': `${types[extname(file)] ?? ''}; charset=utf-8` });
@@ -100,12 +105,15 @@ async function respond(server: Server, site: Site, request: IncomingMessage, res
     } catch {
       refuse(500, `${file} cannot be read`);
     }
-  } else if (site.answer === undefined) {
-    refuse(404, 'there is no such page');
   } else {
+    const answer = isAction ? site.act : site.answer;
+    if (answer === undefined) {
+      refuse(404, 'there is no such page');
+      return;
+    }
     const closed = new AbortController();
     response.once('close', () => closed.abort());
-    const { status, json } = await site.answer({ ...dataRequest(url, sent.authorization), signal: closed.signal });
+    const { status, json } = await answer({ ...dataRequest(url, sent.authorization), signal: closed.signal });
     response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(json);
   }
 }

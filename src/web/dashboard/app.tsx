@@ -67,7 +67,7 @@ export function Dashboard({ client }: { readonly client: ReportsClient }) {
       <Show client={client} />
       <footer>
         {client.snapshotAt === undefined
-          ? 'This page only reads, with the rights of your kubeconfig.'
+          ? 'This page has the rights of your kubeconfig.'
           : 'Written by injector dashboard --snapshot. This file connects to nothing.'}
       </footer>
     </>

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import type { DashboardCheck, DashboardDiff } from '../../api/dashboard-reports.ts';
 import { DecisionSteps } from '../page/decision.tsx';
 import type { ReportsClient } from '../reports-client.ts';
 import type { WorkloadRow } from '../workload-rows.ts';
 import { LookUp } from './look-up.tsx';
-import { CopiedCommand, Notes } from './parts.tsx';
+import { CopiedCommand, Dialog, Notes } from './parts.tsx';
 import { PredictedDiff } from './predicted-diff.tsx';
 
 interface CheckDialogProps {
@@ -16,30 +15,20 @@ interface CheckDialogProps {
 
 /** Explains a new pod of a workload, and how it would differ from a running one. */
 export function CheckDialog({ client, row: { namespace, workload, causes }, close }: CheckDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  const asked = { client, namespace, workload };
+  const query = new URLSearchParams({ namespace, workload }).toString();
   return (
-    <dialog ref={dialog} aria-labelledby="title-check" onClose={close}>
-      <div class="dialog-head">
-        <h2 id="title-check">
-          {workload} in namespace {namespace}
-        </h2>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </div>
+    <Dialog title={`${workload} in namespace ${namespace}`} close={close}>
       {causes.length > 0 && <p>Running pods: {causes.join('; ')}.</p>}
-      <LookUp {...asked} path="/check">
+      <LookUp client={client} path={`/check?${query}`}>
         {(check: DashboardCheck) => (
           <CheckView check={check}>
-            <LookUp {...asked} path="/diff">
+            <LookUp client={client} path={`/diff?${query}`}>
               {(diff: DashboardDiff) => <PredictedDiff diff={diff} />}
             </LookUp>
           </CheckView>
         )}
       </LookUp>
-    </dialog>
+    </Dialog>
   );
 }
 

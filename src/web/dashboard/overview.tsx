@@ -1,5 +1,6 @@
 import type { DashboardReplica, DashboardRevision, OverviewReport } from '../../api/dashboard-reports.ts';
 import type { ReportsClient } from '../reports-client.ts';
+import { ActionButtons } from './actions.tsx';
 import { LiveView } from './live-view.tsx';
 import { Notes, PodNumbers, Scrolled } from './parts.tsx';
 import { TagCard } from './tag-card.tsx';
@@ -8,13 +9,13 @@ import { TagCard } from './tag-card.tsx';
 export function Overview({ client }: { readonly client: ReportsClient }) {
   return (
     <LiveView client={client} name="overview">
-      {(report) => <OverviewOf report={report} />}
+      {(report) => <OverviewOf client={client} report={report} />}
     </LiveView>
   );
 }
 
-function OverviewOf({ report }: { readonly report: OverviewReport }) {
-  const { server, tags, revisions, replicas, outages, notes } = report;
+function OverviewOf({ client, report }: { readonly client: ReportsClient; readonly report: OverviewReport }) {
+  const { server, tags, revisions, replicas, outages, notes, allowsActions } = report;
   return (
     <>
       <p class="muted">
@@ -31,7 +32,9 @@ function OverviewOf({ report }: { readonly report: OverviewReport }) {
         {tags.length === 0 && <p>There is no RevisionTag.</p>}
         <div class="cards">
           {tags.map((tag) => (
-            <TagCard key={tag.tag} tag={tag} />
+            <TagCard key={tag.tag} tag={tag}>
+              {allowsActions && <ActionButtons client={client} tag={tag} />}
+            </TagCard>
           ))}
         </div>
       </section>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** A wide element that scrolls in its own box, also by keyboard. */
 export function Scrolled({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
@@ -40,6 +40,29 @@ export function Bar({ total, parts }: { readonly total: number; readonly parts: 
         <div key={kind} class={`part-${kind}`} style={{ width: `${total === 0 ? 0 : (100 * count) / total}%` }} />
       ))}
     </div>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A box above the page; Escape and its button close it. */
+export function Dialog({ title, close, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="title-dialog" onClose={close}>
+      <div class="dialog-head">
+        <h2 id="title-dialog">{title}</h2>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      {children}
+    </dialog>
   );
 }
 

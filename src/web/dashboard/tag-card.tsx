@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { DashboardTag, StepMark } from '../../api/dashboard-reports.ts';
 import type { RestartStatus, RolloutPodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { Bar, PodNumbers } from './parts.tsx';
@@ -11,8 +12,14 @@ const toneOfPhase: Readonly<Record<string, string>> = {
   Shadowing: 'active',
 };
 
+interface TagCardProps {
+  readonly tag: DashboardTag;
+  /** What to show at the end. */
+  readonly children?: ComponentChildren;
+}
+
 /** A tag: where its pods go, and its rollout as a picture. */
-export function TagCard({ tag }: { readonly tag: DashboardTag }) {
+export function TagCard({ tag, children }: TagCardProps) {
   const { phase, state, steps, news, advice, restartState, namespaces } = tag;
   const id = `tag-${tag.tag}`;
   return (
@@ -29,6 +36,7 @@ export function TagCard({ tag }: { readonly tag: DashboardTag }) {
       <p class="muted">
         {namespaces.length} {namespaces.length === 1 ? 'namespace' : 'namespaces'}; pods: <PodNumbers {...tag.pods} />
       </p>
+      {children}
     </article>
   );
 }
