@@ -5,7 +5,7 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 const containerLists = ['initContainers', 'containers'] as const;
 
 /** Returns the containers of a pod by `<list>/<name>`. */
-export function containersOf(pod: JsonObject): Record<string, JsonObject> {
+export function containersByKey(pod: JsonObject): Record<string, JsonObject> {
   const spec = objectAt(pod, ['spec']);
   const entries = containerLists.flatMap((list) =>
     listOf(spec[list]).map((each) => [`${list}/${String(each.name)}`, each] as const),
@@ -17,7 +17,7 @@ export function containersOf(pod: JsonObject): Record<string, JsonObject> {
  * Returns the lists of a pod's containers that change. A merge patch replaces whole lists.
  * @param change returns what changes in a container by its `<list>/<name>`, or undefined
  */
-export function withContainers(pod: JsonObject, change: (key: string) => JsonObject | undefined): JsonObject {
+export function changedContainers(pod: JsonObject, change: (key: string) => JsonObject | undefined): JsonObject {
   const spec = objectAt(pod, ['spec']);
   return Object.fromEntries(
     containerLists.flatMap((list) => {

@@ -5,7 +5,7 @@ import { listOf } from '../inject/kubernetes/admission-pod.ts';
 import { amountIn } from '../inject/kubernetes/container-sum.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { containersOf, statusOf, withContainers } from './pod-containers.ts';
+import { containersByKey, statusOf, changedContainers } from './pod-containers.ts';
 import type { PodChange } from './pod-changes.ts';
 
 /** Whether a resize or an update goes on, is complete, or has failed with this message. */
@@ -19,7 +19,7 @@ export type Resources = Readonly<Record<string, ContainerResources>>;
  * Ordinary init containers have finished, so what they requested has no effect any more.
  */
 export function resizeOf(running: JsonObject, wanted: JsonObject, changes: readonly PodChange[]) {
-  const [before, after] = [containersOf(running), containersOf(wanted)];
+  const [before, after] = [containersByKey(running), containersByKey(wanted)];
   const isResized = (key: string): boolean => {
     const [list = '', name = ''] = key.split('/');
     if (list === 'initContainers' && before[key]?.restartPolicy !== 'Always') return false;
@@ -38,7 +38,7 @@ export function resizeOf(running: JsonObject, wanted: JsonObject, changes: reado
 
 /** Returns the resources that a pod does not have yet. */
 export function remainingResize(pod: KubernetesObject, resources: Resources): Resources {
-  const containers = containersOf(pod);
+  const containers = containersByKey(pod);
   const differs = ([key, wanted]: [string, ContainerResources]): boolean =>
     containers[key] !== undefined && !sameAmounts(objectAt(containers[key], ['resources']), wanted);
   return Object.fromEntries(Object.entries(resources).filter(differs));
@@ -51,8 +51,8 @@ export function remainingResize(pod: KubernetesObject, resources: Resources): Re
 export function resizePatch(stored: KubernetesObject, resources: Resources): JsonObject {
   const { uid, resourceVersion } = stored.metadata;
   const pod = stored as unknown as JsonObject;
-  const containers = containersOf(pod);
-  const spec = withContainers(pod, (key) => {
+  const containers = containersByKey(pod);
+  const spec = changedContainers(pod, (key) => {
     const found = resources[key];
     return found && { resources: { ...objectAt(containers[key] ?? {}, ['resources']), ...found } };
   });
@@ -81,7 +81,7 @@ export function resizeProgress(
   const [said] = [pending, going].flatMap((each) => each?.message ?? []);
   const why = typeof said === 'string' && said !== '' ? `: ${said}` : '';
   if (pending?.reason === 'Infeasible') return { failed: `the node cannot give the pod its resources${why}` };
-  const containers = containersOf(pod);
+  const containers = containersByKey(pod);
   const isInEffect = keys.every((key) =>
     sameAmounts(objectAt(statusOf(pod, key), ['resources']), objectAt(containers[key] ?? {}, ['resources'])),
   );

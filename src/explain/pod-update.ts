@@ -7,7 +7,7 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 import { sameImage } from './image-reference.ts';
 import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
 import { podChanges } from './pod-changes.ts';
-import { containersOf, nameIn, statusOf, withContainers } from './pod-containers.ts';
+import { containersByKey, nameIn, statusOf, changedContainers } from './pod-containers.ts';
 import { resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
 import {
   asAdmitted,
@@ -76,7 +76,7 @@ export function judgeUpdate(
  */
 export function updatePatch(stored: KubernetesObject, write: PodWrite, record: string | null): JsonObject {
   const { uid, resourceVersion } = stored.metadata;
-  const spec = withContainers(stored, (key) => {
+  const spec = changedContainers(stored, (key) => {
     const image = write.images[key];
     return image === undefined ? undefined : { image };
   });
@@ -165,7 +165,7 @@ function timeOf(text: unknown): number {
 
 /** Returns the image of each container, by `<list>/<name>`. */
 function imagesOf(pod: JsonObject): Record<string, string> {
-  return Object.fromEntries(Object.entries(containersOf(pod)).map(([key, { image }]) => [key, String(image)]));
+  return Object.fromEntries(Object.entries(containersByKey(pod)).map(([key, { image }]) => [key, String(image)]));
 }
 
 function differences(
@@ -194,6 +194,6 @@ function restartsOf(stored: KubernetesObject, key: string): number {
 
 /** Reports whether a container is an ordinary init container, which the kubelet leaves alone. */
 function isFinished(pod: JsonObject, key: string, status: JsonObject): boolean {
-  const isOrdinary = key.startsWith('init') && containersOf(pod)[key]?.restartPolicy !== 'Always';
+  const isOrdinary = key.startsWith('init') && containersByKey(pod)[key]?.restartPolicy !== 'Always';
   return isOrdinary && Object.keys(objectAt(status, ['state', 'terminated'])).length > 0;
 }
