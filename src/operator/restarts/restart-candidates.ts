@@ -127,7 +127,8 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const isOwn = stale > 0 || found?.isUpdated === true || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
     // There may be ten thousand completed workloads: look up budgets only if they matter.
-    const needsBudgets = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
+    const isStale = stale > 0 && found?.leftOut === undefined;
+    const needsBudgets = isStale || completeSince === undefined || found?.isUpdated === true;
     const covering = needsBudgets ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
     if (isOther) {
       others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
