@@ -47,8 +47,10 @@ export interface RestartHold {
 
 /** A workload that was restarted for the tag, or that has pods that follow the tag. */
 export interface RestartCandidate extends KeyedWorkload, RestartProgress {
-  /** The number of stale pods. */
+  /** The number of stale pods, with those in `missing`. */
   readonly stale: number;
+  /** The number of pods that should have a sidecar and have none, if they are to be replaced. */
+  readonly missing?: number | undefined;
   /** The configuration that new pods would get, as `N.<hash8>`. */
   readonly target: string;
   readonly restarted?: OwnRestart | undefined;

@@ -82,12 +82,13 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     if (updateFailed !== undefined) worse.push(`${key}: ${updateFailed}`);
   });
 
-  let stale = 0;
+  let [stale, missing] = [0, 0];
   const untouched: NotRestarted[] = [];
   const able: RestartCandidate[] = [];
   yield* forEach(sorted, (candidate) => {
     if (candidate.stale === 0) return;
     stale += 1;
+    if ((candidate.missing ?? 0) > 0) missing += 1;
     if (isUpdating(candidate) || (isCurrent(candidate) && inProgress.has(candidate))) return;
     const never = whyNever(candidate);
     if (never === undefined) able.push(candidate);
@@ -130,6 +131,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     status: {
       ...phaseOf(stopped, waiting[0] ?? untouched[0], counts),
       stale,
+      ...(bounds.missing && { missing }),
       inProgress: counts.restarting,
       waiting,
       untouched: untouched.slice(0, listedNames),

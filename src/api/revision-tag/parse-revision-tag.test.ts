@@ -31,7 +31,13 @@ describe('parseRevisionTag', () => {
           maximumInjectionErrors: 0,
         },
       },
-      restart: { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySeconds: 10, readyTimeout: '10m' },
+      restart: {
+        maxUnavailableWorkloads: 1,
+        perNamespace: 1,
+        minReadySeconds: 10,
+        missing: false,
+        readyTimeout: '10m',
+      },
       rollback: { restart: 'None' },
     });
   });

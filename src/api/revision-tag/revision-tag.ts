@@ -111,7 +111,13 @@ export const restartStatusSchema = z.object({
     z.string().max(512),
     "The path of the tag's webhook from which the operator determined the stale pods.",
   ),
-  stale: count('The number of workloads with stale pods.'),
+  stale: count(
+    'The number of workloads with stale pods, including pods without a sidecar if spec.strategy.restart.missing is true.',
+  ),
+  missing: optional(
+    count('The number of these workloads that have pods without a sidecar.'),
+    'Set if spec.strategy.restart.missing is true.',
+  ),
   inProgress: count('The number of workloads that were restarted and are not complete.'),
   inPlace: optionalObject('What is expected of the stale workloads, if spec.strategy.update is InPlace.', {
     workloads: count('The number of workloads whose pods can be updated in place.'),

@@ -74,6 +74,9 @@ const restart = z.object({
     .describe(
       'If a restarted workload is incomplete and makes no progress for longer than this duration, the operator stops further restarts. At least 10s.',
     ),
+  missing: flag(
+    'When true, workloads with pods that should have a sidecar and have none are restarted, too. The pods may be older than the webhook, or than the label of their namespace.',
+  ),
 });
 
 /** The days of a week, in the order of `Date.getUTCDay`. */

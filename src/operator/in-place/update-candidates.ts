@@ -81,7 +81,8 @@ export function* updateCandidates(
       ? undefined
       : failure && `pod ${failure.metadata.name ?? ''}: ${failure.update?.failed ?? ''}`;
     const verdict = verdictOf(tag, { key, target });
-    const isBlocked = verdict?.obstacle !== undefined;
+    const obstacle = (candidate.missing ?? 0) > 0 ? noSidecar : verdict?.obstacle;
+    const isBlocked = obstacle !== undefined;
     const isReady = updating === 0 && pods.every(({ health }) => health?.ready === true);
     // Without a record, only the pods tell whether the workload is complete.
     const complete = records.has(key) ? completeSince : 0;
@@ -93,7 +94,7 @@ export function* updateCandidates(
       ...(stale > 0 && !isBlocked && { isInPlace: true, completeSince: isReady ? complete : undefined }),
       ...(stale > 0 && !isBlocked && { hold: whyNotCompared(verdict?.problem, verdict !== undefined) ?? hold }),
       ...(isBlocked &&
-        !mayRestart && { leftOut: leftOut ?? { reason: 'NeedsRestart', message: obstacleOf(verdict.obstacle) } }),
+        !mayRestart && { leftOut: leftOut ?? { reason: 'NeedsRestart', message: obstacleOf(obstacle) } }),
     });
   });
   return candidates;
@@ -109,7 +110,8 @@ export function* expected(
   let obstacle: string | undefined;
   yield* forEach(candidates, (candidate) => {
     if (candidate.stale === 0 || candidate.leftOut?.reason === 'NotAsked') return;
-    const verdict = verdictOf(tag, candidate);
+    const verdict =
+      (candidate.missing ?? 0) > 0 ? { obstacle: noSidecar, problem: undefined } : verdictOf(tag, candidate);
     if (verdict === undefined || verdict.problem !== undefined) notCompared += 1;
     else if (verdict.obstacle === undefined) workloads += 1;
     else {
@@ -119,6 +121,9 @@ export function* expected(
   });
   return { workloads, byRestart, notCompared, ...(obstacle !== undefined && { obstacle }) };
 }
+
+/** Keeps pods without a sidecar (`restart.missing`) from being updated in place. */
+const noSidecar = { field: 'spec', reason: 'a pod has no sidecar, and Kubernetes cannot add one' };
 
 function obstacleOf({ field, reason }: { readonly field: string; readonly reason: string }): string {
   return `its pods cannot be updated in place: ${field}: ${reason}`;

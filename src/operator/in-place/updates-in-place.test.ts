@@ -128,6 +128,28 @@ describe('updates in place', () => {
     assert.equal(updated(), 1);
   });
 
+  it('use up a budget until the last pod of a workload is done', async () => {
+    await begin();
+    const more = { ...bounds, maxUnavailableWorkloads: 5, perNamespace: 5, readyTimeout: '1m' };
+    fixture.setSpec('prod', { strategy: { ...strategy, restart: more } }, 'revisiontags');
+    fixture.cluster.put('poddisruptionbudgets', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'all', namespace: 'shop', generation: 1 },
+      spec: { selector: {} },
+      status: { observedGeneration: 1, disruptionsAllowed: 1 },
+    });
+    for (const app of ['a', 'b']) {
+      create(`${app}-0`, { kind: 'StatefulSet', name: app });
+      fixture.complete(app, 'StatefulSet');
+    }
+    await fixture.move('prod', 'new');
+    const updated = (): number => ['a-0', 'b-0'].filter((name) => imageOf(name) === 'proxy:2').length;
+    await fixture.passUntil(() => updated() > 0);
+    await fixture.passOn();
+    assert.equal(updated(), 1);
+  });
+
   it('change no pod of a workload that has a pod on an old kubelet', async () => {
     await begin();
     const daemons = { kind: 'DaemonSet', name: 'web' };

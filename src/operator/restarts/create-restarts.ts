@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tagWebhookConfiguration } from '../../api/names.ts';
+import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { type ClusterView, tagOf } from '../cluster-view.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
@@ -40,7 +41,8 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
   const notAllowed: RestartPassOptions['notAllowed'] = (tag) => whyNotAllowed(tag, settings);
   if (!(mayRestart || updatePods) || !followPods) {
     const shown: RestartSource['shown'] = (tag) => {
-      const stale = staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name));
+      const { name } = tag.metadata;
+      const stale = staleWorkloads(name, usage.podsOf(name), restartBounds(tag.spec.strategy ?? {}));
       return restartsNotAllowed(tag, notAllowed(tag) ?? '', stale);
     };
     const pass = (): Promise<number> => {

@@ -53,7 +53,7 @@ describe('restartCandidates', () => {
       own: [{ ...named('web'), stale: 3, target, completeSince: 0, partition: 0, ...none, budgets: [] }],
       others: [],
     });
-    assert.equal(staleWorkloads('prod', groups), 2, 'includes a group without pods');
+    assert.equal(staleWorkloads('prod', groups, { missing: false }), 2, 'includes a group without pods');
   });
 
   it('have the target of the tag, not the target of another family', () => {

@@ -50,7 +50,7 @@ export interface RestartSources {
   /** Whether the tag updates pods in place, also of workloads that cannot be restarted. */
   readonly isInPlace?: boolean;
   /** Pods created within `readyTimeout` count as pods of the restart. */
-  readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
+  readonly bounds: Pick<RestartStrategy, 'readyTimeout' | 'missing'>;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
@@ -66,6 +66,7 @@ interface PodsOfWorkload {
   readonly workload: RolloutWorkload;
   readonly groups: JudgedGroup[];
   stale: number;
+  missing?: number;
   target?: string;
   rolledBack: boolean;
   /** Whether a pod records an update in place for the tag. */
@@ -114,7 +115,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     seen.add(key);
     const found = pods.get(key);
     const { restarts, completeSince, completedFor, progressedAt } = completion;
-    const stale = found?.stale ?? 0;
+    const { stale = 0, missing } = found ?? {};
     const denied = sources.deniedIn?.(workload.namespace);
     // An excluded workload does not count against the bounds.
     const isLeftAlone = record.isExcluded || denied !== undefined;
@@ -126,7 +127,8 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const isOwn = stale > 0 || found?.isUpdated === true || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
     // There may be ten thousand completed workloads: look up budgets only if they matter.
-    const needsBudgets = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
+    const isStale = stale > 0 && found?.leftOut === undefined;
+    const needsBudgets = isStale || completeSince === undefined || found?.isUpdated === true;
     const covering = needsBudgets ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
     if (isOther) {
       others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
@@ -142,6 +144,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     own.push({
       ...workload,
       stale,
+      missing,
       target,
       restarted: mine && {
         target: mine.target,
@@ -171,7 +174,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     if (!record.isBeingDeleted) add(workloadKey(recordedWorkload(record)), record, completions.of(record));
     yield;
   }
-  for (const [key, { workload, stale, isUpdated, target = '', leftOut: found }] of pods) {
+  for (const [key, { workload, stale, missing, isUpdated, target = '', leftOut: found }] of pods) {
     if (seen.has(key) || (stale === 0 && !isUpdated)) continue;
     const { namespace, kind, name } = workload;
     const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
@@ -187,6 +190,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
         key,
         ...workload,
         stale,
+        missing,
         target,
         leftOut: found ?? (sources.isInPlace === true && !isRestartable(kind) ? undefined : gone),
         paused: false,
@@ -207,6 +211,7 @@ function* podsByWorkload({
   rolledBackFrom,
   isRollbackOnly,
   isInPlace,
+  bounds,
 }: RestartSources): Steps<Map<string, PodsOfWorkload>> {
   const found = new Map<string, PodsOfWorkload>();
   yield* forEach([...groups], (group) => {
@@ -229,7 +234,8 @@ function* podsByWorkload({
       known.target = `${injectorConfig}.${hash}`;
     }
     if (isInPlace === true) known.isUpdated ||= [...pods.values()].some(({ update }) => update?.tag === tag);
-    if (judgement.state !== 'stale') return;
+    if (!isReplaced(judgement, bounds)) return;
+    if (judgement.state === 'missing') known.missing = (known.missing ?? 0) + pods.size;
     const { carried } = judgement;
     const isRolledBack =
       carried !== undefined && carried.name === rolledBackFrom?.injectorConfig && carried.hash === rolledBackFrom.hash;
@@ -298,11 +304,20 @@ function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[
   return found;
 }
 
-/** Returns the number of workloads with stale pods that a tag selects. */
-export function staleWorkloads(tag: string, groups: Iterable<PodGroup> = []): number {
+/** Reports whether a pod is stale, or has no sidecar although a restart would give it one. */
+function isReplaced({ state, isTaken }: PodJudgement, { missing }: Pick<RestartStrategy, 'missing'>): boolean {
+  return state === 'stale' || (missing && state === 'missing' && isTaken !== true);
+}
+
+/** Returns the number of workloads with pods to be replaced that a tag selects. */
+export function staleWorkloads(
+  tag: string,
+  groups: Iterable<PodGroup> | undefined,
+  bounds: Pick<RestartStrategy, 'missing'>,
+): number {
   const found = new Set<string>();
-  for (const { traits, judgements } of groups) {
-    const isStale = judgements.some(({ state, selectedBy }) => state === 'stale' && selectedBy?.tag === tag);
+  for (const { traits, judgements } of groups ?? []) {
+    const isStale = judgements.some((each) => each.selectedBy?.tag === tag && isReplaced(each, bounds));
     if (isStale) found.add(workloadKey({ namespace: traits.namespace, ...traits.workload }));
   }
   return found.size;

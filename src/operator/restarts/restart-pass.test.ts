@@ -51,6 +51,42 @@ describe('the restart pass', () => {
     assert.equal(fixture.restarts.length, 1);
   });
 
+  it('restarts workloads with pods without a sidecar only if the tag asks for it', async () => {
+    await fixture.begin();
+    const selected = { web: {}, 'opted-out': { 'sidecar.istio.io/inject': 'false' } };
+    for (const [app, labels] of Object.entries(selected)) {
+      fixture.complete(app);
+      const [name, owner] = [
+        `${app}-0`,
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-5d9c7bbbf4`, uid: app },
+      ];
+      const hash = { 'pod-template-hash': '5d9c7bbbf4' };
+      const metadata = {
+        name,
+        namespace: 'shop',
+        labels: { app, ...hash, ...labels },
+        ownerReferences: [{ ...owner, controller: true }],
+      };
+      const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+      fixture.cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] }, status });
+      fixture.observe(name);
+    }
+    await fixture.passOn();
+    assert.deepEqual([fixture.restarts, fixture.status()?.missing], [[], undefined]);
+    fixture.setSpec('prod', { strategy: { restart: { ...bounds, missing: true } } }, 'revisiontags');
+    await fixture.reconcileTag('prod');
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    const { stale, missing, inProgress } = fixture.status() ?? {};
+    assert.deepEqual([stale, missing, inProgress], [1, 1, 1]);
+    await fixture.until(() =>
+      fixture.eventsOfWorkloads().some((each) => /its pods had no sidecar and get old/.test(each)),
+    );
+    fixture.completes('web', current());
+    await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
+    await fixture.passOn();
+    assert.deepEqual([fixture.status()?.missing, fixture.restarts.length], [0, 1]);
+  });
+
   it('applies the bounds to all kinds and tags together', async () => {
     await fixture.begin();
     await fixture.tag('beta', 'new', { strategy: { restart: bounds } });

@@ -113,7 +113,9 @@ export class RestartPass implements RestartSource {
     if (!asksForRestarts(tag)) return undefined;
     const why = this.#options.notAllowed(tag);
     const { name } = tag.metadata;
-    if (why !== undefined) return restartsNotAllowed(tag, why, staleWorkloads(name, this.#options.podsOf(name)));
+    const bounds = restartBounds(tag.spec.strategy ?? {});
+    if (why !== undefined)
+      return restartsNotAllowed(tag, why, staleWorkloads(name, this.#options.podsOf(name), bounds));
     return this.#reports.of(tag.metadata.name) ?? tag.status?.restarts;
   }
 
@@ -186,9 +188,10 @@ export class RestartPass implements RestartSource {
       return this.#reportAfterDelay(name, since, why) ? intervalMs.idle : rejudgeMs;
     }
     metrics.restarted?.(name, 0);
+    const bounds = restartBounds(tag.spec.strategy ?? {});
     // Skip planning only if the status reports Idle: otherwise the old phase would stay forever.
     const isIdle = this.#reports.of(name)?.phase === 'Idle';
-    if (isIdle && this.#reports.isOver(name) && staleWorkloads(name, groups) === 0) return intervalMs.idle;
+    if (isIdle && this.#reports.isOver(name) && staleWorkloads(name, groups, bounds) === 0) return intervalMs.idle;
     // A plan is valid until the tag's spec or its live path changes.
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
@@ -215,7 +218,7 @@ export class RestartPass implements RestartSource {
     const object = objectOf(name);
     const status = { ...plan.status, ...(path !== null && { path }) };
     if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
-    this.#reports.planned(name, plan, restartBounds(tag.spec.strategy ?? {}), () => workloads.latestRestart());
+    this.#reports.planned(name, plan, bounds, () => workloads.latestRestart());
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
     const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
@@ -284,7 +287,7 @@ export class RestartPass implements RestartSource {
       this.#failed.resolve(key);
       if (written.stored === undefined) continue;
       metrics.restarted?.(tag, 1);
-      const what = previous(key).join(', ');
+      const what = [...previous(key), ...((candidate.missing ?? 0) > 0 ? ['no sidecar'] : [])].join(', ');
       const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what} and get ${target}`;
       recorder.record(written.stored, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
       logger.info('restarted a workload', { ...fields, had: what });

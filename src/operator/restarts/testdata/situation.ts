@@ -94,7 +94,7 @@ export function inspect({ workloads = [record('web')], ...sources }: SituationFi
     budgets: [],
     completions,
     isRollbackOnly: false,
-    bounds: { readyTimeout: '10m' },
+    bounds: { missing: false, readyTimeout: '10m' },
     now,
     ...sources,
   });
