@@ -70,7 +70,8 @@ const textOf = (selector: string): string => `document.querySelector('${selector
 const example = (name: string): string => readFileSync(`examples/${name}.yaml`, 'utf8');
 
 async function checkExamples(page: Page): Promise<void> {
-  const injectors = ['default', '1-24', 'istio-1-1', 'logsidecar'].map((name) => `injected by InjectorConfig ${name} `);
+  const names = ['default', '1-24', 'istio-1-1', 'logsidecar', 'log-shipper', 'oauth2-proxy', 'envoy'];
+  const injectors = names.map((name) => `injected by InjectorConfig ${name} `);
   for (const [index, text] of [...injectors, 'no webhook selects the pod'].entries()) {
     await page.select('#example', String(index));
     await until(page, `${textOf('#outcome')}.includes('${text}') && ${isSettled}`, `example ${index}: not "${text}"`);
