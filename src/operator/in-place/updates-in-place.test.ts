@@ -340,6 +340,49 @@ describe('updates in place', () => {
       assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
     });
 
+    it('are taken back if the kubelet becomes too old for the rest', async () => {
+      await beginResize();
+      fixture.cluster.edit('nodes', 'node', undefined, (node) => {
+        node.status = { nodeInfo: { kubeletVersion: 'v1.31.0', operatingSystem: 'linux' } };
+      });
+      become('web-0', 0, running(), 'True', given('200m'));
+      await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
+      assert.match(updateOf('web-0')?.failed ?? '', /^spec\.initContainers\[proxy\]\.image: kubelets before 1\.32 /);
+      assert.equal(cpuOf('web-0'), '100m');
+    });
+
+    it('say so if the resources cannot be restored', async () => {
+      await beginResize();
+      const refuse = (method: string, path: string): boolean => method === 'PATCH' && path.includes('/resize');
+      fixture.cluster.fail(refuse, 422, 'Invalid', 'too small', 1);
+      become('web-0', 0, running(), 'True', said('PodResizePending', 'Infeasible', 'too much'));
+      await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
+      assert.match(updateOf('web-0')?.failed ?? '', /too much; its resources were not restored: .*too small/);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['200m', 'proxy:1']);
+    });
+
+    it('are tried again after an error of the API server', async () => {
+      await begin({}, cpu);
+      create('web-0');
+      const fails = (method: string, path: string): boolean => method === 'PATCH' && path.includes('/resize');
+      fixture.cluster.fail(fails, 500, 'InternalError', 'etcd is away', 1);
+      await fixture.move('prod', 'new');
+      await fixture.passUntil(() => updateOf('web-0')?.resizing === true);
+      await fixture.passOn(5000);
+      await fixture.passUntil(() => cpuOf('web-0') === '200m');
+      assert.equal(updateOf('web-0')?.failed, undefined);
+    });
+
+    it('are taken back if the API server refuses the image', async () => {
+      await beginResize();
+      const refuse = (method: string, path: string): boolean => method === 'PATCH' && path.includes('/pods/web-0');
+      fixture.cluster.fail(refuse, 403, 'Forbidden', 'denied by a policy', 1);
+      become('web-0', 0, running(), 'True', given('200m'));
+      await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
+      assert.match(updateOf('web-0')?.failed ?? '', /the API server refuses the change: .*denied by a policy/);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
+    });
+
     it('restore the resources with the image', async () => {
       await beginResize();
       become('web-0', 0, running(), 'True', given('200m'));
