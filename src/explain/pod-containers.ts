@@ -17,13 +17,17 @@ export function containersByKey(pod: JsonObject): Record<string, JsonObject> {
  * Returns the lists of a pod's containers that change. A merge patch replaces whole lists.
  * @param change returns what changes in a container by its `<list>/<name>`, or undefined
  */
-export function changedContainers(pod: JsonObject, change: (key: string) => JsonObject | undefined): JsonObject {
+export function changedContainers(
+  pod: JsonObject,
+  change: (key: string, container: JsonObject) => JsonObject | undefined,
+): JsonObject {
   const spec = objectAt(pod, ['spec']);
   return Object.fromEntries(
     containerLists.flatMap((list) => {
       const before = listOf(spec[list]);
-      const after = before.map((each) => ({ ...each, ...change(`${list}/${String(each.name)}`) }));
-      return before.some(({ name }) => change(`${list}/${String(name)}`) !== undefined) ? [[list, after]] : [];
+      const changes = before.map((each) => change(`${list}/${String(each.name)}`, each));
+      const after = before.map((each, index) => ({ ...each, ...changes[index] }));
+      return changes.some((each) => each !== undefined) ? [[list, after]] : [];
     }),
   );
 }

@@ -42,6 +42,9 @@ describe('resizeProgress', () => {
   const condition = (type: string, reason: string, message?: string, status = 'True') => ({
     conditions: [{ type, reason, status, message }],
   });
+  it('needs nothing of a container that the pod does not have', () => {
+    assert.equal(resizeProgress(pod('1'), { at: 0 }, ['containers/gone'], { readyTimeout: '1m' }, 1000), 'Done');
+  });
   for (const [title, status, seconds, expected] of [
     ['is over when the kubelet reports it', reported('0.2'), 1, 'Done'],
     ['goes on while the kubelet reports other amounts', reported('100m'), 1, 'Updating'],
@@ -76,6 +79,7 @@ describe('resizeProgress', () => {
       1,
       { failed: 'the node cannot give the pod its resources' },
     ],
+    ['goes on if the status names no container', { initContainerStatuses: [] }, 1, 'Updating'],
     ['is over when the pod has ended', { phase: 'Succeeded' }, 1, 'Done'],
   ] as const) {
     it(title, () => {

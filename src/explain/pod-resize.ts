@@ -51,10 +51,9 @@ export function remainingResize(pod: KubernetesObject, resources: Resources): Re
 export function resizePatch(stored: KubernetesObject, resources: Resources): JsonObject {
   const { uid, resourceVersion } = stored.metadata;
   const pod = stored as unknown as JsonObject;
-  const containers = containersByKey(pod);
-  const spec = changedContainers(pod, (key) => {
+  const spec = changedContainers(pod, (key, container) => {
     const found = resources[key];
-    return found && { resources: { ...objectAt(containers[key] ?? {}, ['resources']), ...found } };
+    return found && { resources: { ...objectAt(container, ['resources']), ...found } };
   });
   return { metadata: { uid, resourceVersion }, spec };
 }

@@ -71,6 +71,17 @@ describe('judgeUpdate', () => {
   });
 
   it('returns the resources that a resize writes first, and those before', () => {
+    const limited = (cpu: string, memory: string) => ({ resources: { requests: { cpu }, limits: { memory } } });
+    const by64 = injector('11111111', 'proxy:1', limited('100m', '64Mi'));
+    const limits = judgeUpdate(
+      stored(by64),
+      by64,
+      injector('2', 'proxy:1', limited('100m', '96Mi')),
+      context,
+      situation,
+    );
+    assert.ok('resize' in limits, JSON.stringify(limits));
+    assert.deepEqual(limits.resize['initContainers/proxy']?.limits, { memory: '96Mi' });
     const [small, large] = ['100m', '0.2'].map((cpu) => ({ resources: { requests: { cpu } } }));
     const by = injector('11111111', 'proxy:1', small);
     const judgement = judgeUpdate(stored(by), by, injector('22222222', 'proxy:1', large), context, situation);

@@ -91,6 +91,23 @@ describe('injector dashboard', () => {
       assert.ok(report.replicas.some(({ isLive, isLeader }) => isLive && isLeader));
     }));
 
+  it('refuses to look up what does not exist, and says why', () =>
+    whileServed(async (url, token) => {
+      const session = await sessionOf(url, token);
+      for (const [path, why] of [
+        ['check?workload=Deployment/none&namespace=shop', /none/],
+        ['check?workload=Deployment/none&namespace=default', /there is no namespace default/],
+        ['check', /./],
+        ['diff', /./],
+        ['nothing', /there is no data at \/nothing/],
+        ['constructor', /there is no data at/],
+      ] as const) {
+        const answer = await ask(`${url}${path}`, session);
+        assert.ok([404, 422].includes(answer.status), `${path}: ${answer.status}`);
+        assert.match(JSON.stringify(await answer.json()), why);
+      }
+    }));
+
   it('answers a waiting page as soon as an object changes', () =>
     whileServed(async (url, token) => {
       const session = await sessionOf(url, token);

@@ -393,6 +393,20 @@ describe('updates in place', () => {
     });
   });
 
+  it('wait while the pods cannot be compared, and need no kind that the API server lacks', async () => {
+    await begin();
+    create('web-0');
+    fixture.cluster.fail((method, path) => method === 'GET' && path.includes('/services'), 404, 'NotFound', 'none', 1);
+    const refuse = (method: string, path: string): boolean => method === 'GET' && path.includes('/limitranges');
+    fixture.cluster.fail(refuse, 403, 'Forbidden', 'cannot list limitranges', 1);
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.waiting[0]?.reason === 'NotCompared');
+    assert.match(fixture.status()?.waiting[0]?.message ?? '', /cannot be compared .*: .*cannot list limitranges/);
+    assert.equal(fixture.status()?.inPlace?.notCompared, 1);
+    await fixture.clock.advance(61_000);
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+  });
+
   it('are not allowed without --update-pods', async () => {
     await begin({ updatePods: false, restartWorkloads: true });
     create('web-0');
