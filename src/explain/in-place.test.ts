@@ -58,6 +58,14 @@ const rows: readonly Row[] = [
   { title: 'the image of a native sidecar', running: native(), wanted: native(next) },
   { title: 'the image of a classic sidecar', running: classic(), wanted: classic(next) },
   { title: 'the image of a finished init container', running: native(), wanted: native({}, next) },
+  {
+    title: 'more CPU, on a kubelet of an unknown version',
+    running: native(),
+    wanted: native(more, more),
+    kubelet: 'unknown',
+    fields: ['spec.initContainers[istio-proxy].resources'],
+    reason: /version of the kubelet is not known/,
+  },
   { title: 'more CPU', running: native(), wanted: native(more, more) },
   {
     title: 'a further limit',

@@ -154,7 +154,8 @@ describe('updateProgress', () => {
   const restarts = { 'initContainers/setup': 0, 'initContainers/proxy': 3, 'containers/logger': 0 };
   const running = { state: { running: { startedAt: time(1) } } };
   const finished = { name: 'setup', state: { terminated: { exitCode: 0 } } };
-  const ready = (seconds: number) => [{ type: 'Ready', status: 'True', lastTransitionTime: time(seconds) }];
+  const readyAt = (lastTransitionTime: unknown) => [{ type: 'Ready', status: 'True', lastTransitionTime }];
+  const ready = (seconds: number) => readyAt(time(seconds));
 
   /** Returns the progress some seconds after the update. */
   function progress(proxy: object, seconds: number, status: object = {}): UpdateProgress {
@@ -185,6 +186,9 @@ describe('updateProgress', () => {
     ['while the pod is not Ready', progress({}, 100, { conditions: [] }), 'Updating'],
     ['before minReadySeconds', progress({}, 11.9), 'Updating'],
     ['after minReadySeconds', progress({}, 12), 'Done'],
+    ['while the status lacks the container', progress({ name: 'other' }, 1), 'Updating'],
+    ['when the time of the condition is no time', progress({}, 12, { conditions: readyAt('x') }), 'Done'],
+    ['when the condition has no time', progress({}, 12, { conditions: readyAt(undefined) }), 'Done'],
     ['if the pod has completed', progress({ state: {} }, 500, { phase: 'Succeeded' }), 'Done'],
   ] as const) {
     it(`is ${expected} ${title}`, () => {
