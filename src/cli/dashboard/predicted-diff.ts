@@ -23,7 +23,7 @@ export async function predictDiff(
   const [found] = workloads;
   if (found === undefined) return { notes };
   const { before, after, changes, needsRestart, changedByOthers } = found;
-  const others = changedByOthers.slice(0, mostChanges).map((path) => `other webhooks also change ${path}`);
+  const others = changedByOthers.slice(0, mostChanges).map((path) => `another webhook or a person also changed ${path}`);
   return {
     compared: {
       before,
