@@ -32,6 +32,12 @@ export function changedContainers(
   );
 }
 
+/** Reports whether all containers of a pod have ended for good, for example those of a Job. */
+export function hasEnded(pod: JsonObject): boolean {
+  const { phase } = objectAt(pod, ['status']);
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
 /** Returns the name in `<list>/<name>`. */
 export function nameIn(key: string): string {
   return key.slice(key.indexOf('/') + 1);

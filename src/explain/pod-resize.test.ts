@@ -80,7 +80,6 @@ describe('resizeProgress', () => {
       { failed: 'the node cannot give the pod its resources' },
     ],
     ['goes on if the status names no container', { initContainerStatuses: [] }, 1, 'Updating'],
-    ['is over when the pod has ended', { phase: 'Succeeded' }, 1, 'Done'],
   ] as const) {
     it(title, () => {
       const found = resizeProgress(pod('200m', status), { at: 0 }, [key], { readyTimeout: '1m' }, seconds * 1000);

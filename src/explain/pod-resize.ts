@@ -5,7 +5,7 @@ import { listOf } from '../inject/kubernetes/admission-pod.ts';
 import { amountIn } from '../inject/kubernetes/container-sum.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { containersByKey, statusOf, changedContainers } from './pod-containers.ts';
+import { changedContainers, containersByKey, statusOf } from './pod-containers.ts';
 import type { PodChange } from './pod-changes.ts';
 
 /** Whether a resize or an update goes on, is complete, or has failed with this message. */
@@ -73,7 +73,6 @@ export function resizeProgress(
 ): UpdateProgress {
   const pod = stored as unknown as JsonObject;
   const status = objectAt(pod, ['status']);
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return 'Done';
   const conditions = listOf(status.conditions).filter(({ status: state }) => state === 'True');
   const pending = conditions.find(({ type }) => type === 'PodResizePending');
   const going = conditions.find(({ type }) => type === 'PodResizeInProgress');

@@ -16,6 +16,7 @@ import {
   updateProgress,
 } from '../../explain/pod-update.ts';
 import { containerDefaults } from '../../explain/pod-resources.ts';
+import { hasEnded } from '../../explain/pod-containers.ts';
 import { remainingResize, resizePatch, resizeProgress, type Resources } from '../../explain/pod-resize.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
@@ -32,6 +33,7 @@ import type { EventReason } from '../reasons.ts';
 import { proxyConfigResource, proxyConfigs } from '../replicas/proxy-config-resources.ts';
 import { resyncMs, updateManager } from '../settings.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
 export interface PodUpdatesOptions {
   /** Checks before each write that this process still leads. */
@@ -161,13 +163,17 @@ export class PodUpdates {
   }
 
   /** Continues the update of a pod, or takes it back; removes the record of a failed update. */
-  async follow({ metadata }: PodRecord, bounds: UpdateBounds, signal: AbortSignal): Promise<void> {
+  async follow({ metadata, group }: PodRecord, bounds: UpdateBounds, signal: AbortSignal): Promise<void> {
     const pod = await this.#read(metadata, signal);
     const { before = nothing, ...update } = parsePodUpdate(pod?.metadata.annotations?.[updateAnnotation]) ?? {};
     if (pod === undefined || !isUpdate(update)) return;
     const now = this.#options.clock.now().getTime();
-    if (update.failed === undefined && update.resizing === true) {
-      const failed = await this.#resize(pod, { ...update, resizing: true }, before, bounds, signal);
+    if (update.failed === undefined && update.resizing === true && !hasEnded(pod)) {
+      // The tag may have moved on, and an author may have written another target into the record.
+      const isWanted = group?.judgements.some(({ selectedBy }) => gives(selectedBy, update)) === true;
+      const failed = isWanted
+        ? await this.#resize(pod, update, before, bounds, signal)
+        : `RevisionTag ${update.tag} does not give new pods ${update.target} any more`;
       if (failed !== undefined) await this.#takeBack(pod, update, before, failed, signal);
       return;
     }
@@ -365,6 +371,11 @@ type PossibleUpdate = Extract<UpdateJudgement, { readonly write: unknown }>;
 
 function fieldsOf({ metadata: { namespace, name } }: KubernetesObject, { tag, target }: PodUpdate) {
   return { revisionTag: tag, pod: `${namespace}/${name}`, target };
+}
+
+/** Reports whether a webhook is that of the tag of an update, and gives its target. */
+function gives(webhook: SelectingWebhook | undefined, { tag, target }: PodUpdate): boolean {
+  return webhook?.tag === tag && target === `${webhook.injectorConfig}.${webhook.hash ?? ''}`;
 }
 
 function isUpdate(update: Partial<PodUpdate>): update is PodUpdate {

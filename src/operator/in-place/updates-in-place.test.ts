@@ -329,6 +329,41 @@ describe('updates in place', () => {
       });
     }
 
+    it('take it back when the tag moves on, and write nothing else', async () => {
+      await beginResize();
+      await fixture.move('prod', 'old');
+      become('web-0', 0, running(), 'True', given('200m'));
+      await fixture.passUntil(() => updateOf('web-0')?.resizing === undefined);
+      assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
+      await fixture.passUntil(() => updateOf('web-0') === undefined);
+      assert.deepEqual([imageOf('web-0'), fixture.status()?.phase], ['proxy:1', 'Idle']);
+    });
+
+    it('give no pod a configuration that an author has written into its record', async () => {
+      await begin({}, cpu);
+      create('web-0');
+      const target = `new.${fixture.hash('new')}`;
+      const before = { images: {}, restarts: {}, labels: {}, annotations: {} };
+      fixture.cluster.edit('pods', 'web-0', 'shop', ({ metadata }) => {
+        const at = fixture.clock.now().toISOString();
+        const record = JSON.stringify({ tag: 'prod', target, at, resizing: true, before });
+        metadata.annotations = { ...metadata.annotations, [updateAnnotation]: record };
+      });
+      fixture.observe('web-0');
+      await fixture.passUntil(() => updateOf('web-0')?.resizing === undefined);
+      await fixture.passOn();
+      assert.deepEqual([imageOf('web-0'), cpuOf('web-0')], ['proxy:1', '100m']);
+    });
+
+    it('leave a pod that has just ended as it is', async () => {
+      await beginResize();
+      fixture.cluster.edit('pods', 'web-0', 'shop', (pod) => {
+        pod.status = { phase: 'Succeeded' };
+      });
+      await fixture.passUntil(() => updateOf('web-0') === undefined);
+      assert.equal(imageOf('web-0'), 'proxy:1');
+    });
+
     it('stop if the API server refuses it', async () => {
       await begin({}, cpu);
       create('web-0');
