@@ -33,7 +33,7 @@ export function changedContainers(
 }
 
 /** Reports whether all containers of a pod have ended for good, for example those of a Job. */
-export function hasEnded(pod: JsonObject): boolean {
+export function hasFinalPhase(pod: JsonObject): boolean {
   const { phase } = objectAt(pod, ['status']);
   return phase === 'Succeeded' || phase === 'Failed';
 }

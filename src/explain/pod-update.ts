@@ -7,7 +7,7 @@ import type { JsonObject } from '../inject/patch/json-value.ts';
 import { sameImage } from './image-reference.ts';
 import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
 import { podChanges } from './pod-changes.ts';
-import { changedContainers, containersByKey, hasEnded, nameIn, statusOf } from './pod-containers.ts';
+import { changedContainers, containersByKey, hasFinalPhase, nameIn, statusOf } from './pod-containers.ts';
 import { resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
 import {
   asAdmitted,
@@ -125,7 +125,7 @@ export function updateProgress(
 ): UpdateProgress {
   const pod = { spec, status } as JsonObject;
   // A Job may end while its sidecar is updated.
-  if (hasEnded(pod)) return 'Done';
+  if (hasFinalPhase(pod)) return 'Done';
   const timeout = durationMilliseconds(readyTimeout);
   const isOver = (milliseconds: number): boolean => now >= at + milliseconds;
   let since = at;

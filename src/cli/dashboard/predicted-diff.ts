@@ -23,7 +23,9 @@ export async function predictDiff(
   const [found] = workloads;
   if (found === undefined) return { notes };
   const { before, after, changes, needsRestart, changedByOthers } = found;
-  const others = changedByOthers.slice(0, mostChanges).map((path) => `another webhook or a person also changed ${path}`);
+  const others = changedByOthers
+    .slice(0, mostChanges)
+    .map((path) => `another webhook or a person also changed ${path}`);
   return {
     compared: {
       before,

@@ -16,7 +16,7 @@ import {
   updateProgress,
 } from '../../explain/pod-update.ts';
 import { containerDefaults } from '../../explain/pod-resources.ts';
-import { hasEnded } from '../../explain/pod-containers.ts';
+import { hasFinalPhase } from '../../explain/pod-containers.ts';
 import { remainingResize, resizePatch, resizeProgress, type Resources } from '../../explain/pod-resize.ts';
 import type { NamedInjector } from '../../explain/predict-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
@@ -168,7 +168,7 @@ export class PodUpdates {
     const { before = nothing, ...update } = parsePodUpdate(pod?.metadata.annotations?.[updateAnnotation]) ?? {};
     if (pod === undefined || !isUpdate(update)) return;
     const now = this.#options.clock.now().getTime();
-    if (update.failed === undefined && update.resizing === true && !hasEnded(pod)) {
+    if (update.failed === undefined && update.resizing === true && !hasFinalPhase(pod)) {
       // The tag may have moved on, and an author may have written another target into the record.
       const isWanted = group?.judgements.some(({ selectedBy }) => gives(selectedBy, update)) === true;
       const failed = isWanted
