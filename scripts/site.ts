@@ -19,9 +19,16 @@ rmSync(output, { recursive: true, force: true });
 run('node', 'node_modules/vitepress/bin/vitepress.js', 'build');
 cpSync('dist/web/playground', join(output, 'try'), { recursive: true });
 const pages = readdirSync(output, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'));
+const examples = readdirSync('catalog').map((file) => `<i id="example=${file.replace(/\.yaml$/, '')}"></i>`);
 const site = {
   base,
-  pages: new Map(pages.map((page) => [page, readFileSync(join(output, page), 'utf8')])),
+  pages: new Map(
+    pages.map((page) => {
+      const html = readFileSync(join(output, page), 'utf8');
+      // The playground's script reads the name of an example from the anchor.
+      return [page, page === 'try/index.html' ? html + examples.join('') : html];
+    }),
+  ),
   exists: (file: string) => existsSync(join(output, file)),
   others: [newest, ...otherVersions],
 };

@@ -3,7 +3,7 @@
  * template, an engine that hangs, links, accessibility (axe) and the security policy. Compares the
  * engine's results in Chromium with those in Node. `--screenshots` writes docs/images/ instead.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { onPath } from '../../packaging/base.ts';
 import { playgroundFiles } from '../../src/cli/commands/playground.ts';
@@ -70,11 +70,25 @@ const textOf = (selector: string): string => `document.querySelector('${selector
 const example = (name: string): string => readFileSync(`examples/${name}.yaml`, 'utf8');
 
 async function checkExamples(page: Page): Promise<void> {
-  const names = ['default', '1-24', 'istio-1-1', 'logsidecar', 'log-shipper', 'oauth2-proxy', 'envoy'];
-  const injectors = names.map((name) => `injected by InjectorConfig ${name} `);
-  for (const [index, text] of [...injectors, 'no webhook selects the pod'].entries()) {
-    await page.select('#example', String(index));
-    await until(page, `${textOf('#outcome')}.includes('${text}') && ${isSettled}`, `example ${index}: not "${text}"`);
+  // The name of a file of the catalog is also that of its InjectorConfig.
+  const catalog = readdirSync('catalog').flatMap((file) => /^(.*)\.yaml$/.exec(file)?.[1] ?? []);
+  const injectors = {
+    hello: 'default',
+    'revision-tag': '1-24',
+    'istio-1.1': 'istio-1-1',
+    kubesphere: 'logsidecar',
+    ...Object.fromEntries(catalog.map((name) => [name, name])),
+  };
+  const offered = await page.evaluate("[...document.querySelectorAll('#example option')].map(({ value }) => value)");
+  const expected = ['', ...Object.keys(injectors), 'not-selected'];
+  expect(
+    (offered as string[]).sort().join() === expected.sort().join(),
+    `the examples are ${String(offered)}, not ${expected.join()}`,
+  );
+  for (const [name, injector] of Object.entries({ ...injectors, 'not-selected': undefined })) {
+    const text = injector === undefined ? 'no webhook selects the pod' : `injected by InjectorConfig ${injector} `;
+    await page.select('#example', name);
+    await until(page, `${textOf('#outcome')}.includes('${text}') && ${isSettled}`, `example ${name}: not "${text}"`);
   }
 }
 
@@ -140,7 +154,7 @@ async function checkDeadline(browser: Browser, url: string): Promise<void> {
   await page.goto(url);
   await until(page, `${textOf('[role=alert]')}?.includes('stopped after 10 seconds')`, 'the deadline');
   isHanging = false;
-  await page.select('#example', '1');
+  await page.select('#example', 'revision-tag');
   await until(page, `${outcome} === 'Injected' && ${textOf('[role=alert]')} === undefined`, 'a new engine');
   await page.close();
 }
@@ -155,6 +169,10 @@ async function checkLink(browser: Browser, url: string): Promise<void> {
   await page.close();
   const other = await open(browser, link, 'dark', 1280);
   await until(other, `${contentOf('pod')}.innerText.includes('ünï-😀') && ${isSettled}`, 'the texts of the link');
+  await other.goto(`${url}#example=vault-agent`);
+  await until(other, `${textOf('#outcome')}.includes('InjectorConfig vault-agent ')`, 'the link of an example');
+  const chosen = String(await other.evaluate("document.querySelector('#example').value"));
+  expect(chosen === 'vault-agent', `the page says that ${chosen} is shown`);
   await other.goto(link.slice(0, -9));
   await until(other, `${textOf('header [role=status]')}.includes('cannot be read')`, 'a link that was cut');
   await other.close();

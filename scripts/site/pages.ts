@@ -21,7 +21,7 @@ export function sitePath(file: string): string {
   if (file === 'docs/README.md') return 'contents.md';
   if (file === 'CHANGELOG.md') return 'changes.md';
   return file
-    .replace(/^docs\//, '')
+    .replace(/^(?:docs|site)\//, '')
     .replace(/(^|\/)README\.md$/, '$1index.md')
     .replace(/^[A-Z]+\.md$/, (name) => name.toLowerCase());
 }
@@ -37,7 +37,16 @@ export function siteLink(href: string, file: string, repository: string): string
   const target = posix.join(posix.dirname(file), path);
   const hash = anchor === undefined ? '' : `#${anchor}`;
   if (isPage(target)) return `/${sitePath(target)}${hash}`;
+  if (/^catalog\/.*\.yaml$/.test(target)) return `/${target.replace(/yaml$/, 'md')}${hash}`;
   return `${repository}/blob/main/${target}${hash}`;
+}
+
+/** Returns the page of a file of catalog/: what its header says, then the rest of the file. */
+export function catalogPage(name: string, file: string): string {
+  const [header = ''] = /^(?:#.*\n)+/.exec(file) ?? [];
+  const about = header.replace(/^# ?/gm, '').trim();
+  const links = `[Try it in the playground](/try/#example=${name}){target="_self"} · [All sidecars of the catalog](./)`;
+  return `# ${name}\n\n${about}\n\n${links}\n\n\`\`\`yaml\n${file.slice(header.length)}\`\`\`\n`;
 }
 
 /** Returns the anchor that GitHub gives a heading, so that a link works there and here. */

@@ -6,7 +6,7 @@ import { sectionsOf, siteLink, sitePath, slug, unrendered } from '../../scripts/
 
 const root = join(import.meta.dirname, '../..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
-const titleOf = (page) => /^# (.*)$/m.exec(read(page))[1];
+const titleOf = (page) => /^# (.*)$/m.exec(read(page))[1].replaceAll('`', '');
 const { version } = JSON.parse(read('package.json'));
 /** The path of this version and of the newest one on their host, and the released versions (publish.sh). */
 const { BASE: base = '/', HOST_BASE: newest = base, VERSIONS: versions = '' } = process.env;

@@ -10,6 +10,17 @@ import { typicalPods } from '../inject/rehearsal/typical-pods.ts';
 import { refusalOf } from '../inject/validity/find-invalid-fields.ts';
 import { configurationFiles } from '../manifests/configuration-files.ts';
 
+interface InjectedSpec {
+  readonly initContainers: readonly InjectedContainer[];
+  readonly containers: readonly InjectedContainer[];
+  readonly volumes: readonly { readonly name: string; readonly emptyDir?: object }[];
+}
+interface InjectedContainer {
+  readonly name: string;
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts?: readonly { readonly name: string }[];
+}
+
 describe('catalog', () => {
   const files = readdirSync('catalog').filter((name) => name.endsWith('.yaml'));
   it('is listed in its README', () => {
@@ -49,4 +60,29 @@ describe('catalog', () => {
       }
     });
   }
+
+  it('vault-agent.yaml gets the secret before the application starts, which reads it from memory', () => {
+    const config = parseInjectorConfig(parse(readFileSync('catalog/vault-agent.yaml', 'utf8')));
+    for (const [mode, order] of [
+      ['Enabled', ['vault-agent-init', 'vault-agent', 'migrate', 'app']],
+      ['Disabled', ['vault-agent-init', 'migrate', 'vault-agent', 'app']],
+    ] as const) {
+      const metadata = { name: 'web', annotations: { 'catalog/vault-role': 'say "hello"' } };
+      const spec = { initContainers: [{ name: 'migrate', image: 'a' }], containers: [{ name: 'app', image: 'a' }] };
+      const injector = loadInjector(configurationFiles(config, {}, mode));
+      const result = inject(injector, { pod: { metadata, spec }, namespace: 'default', path: '/inject' });
+      assert.ok(result.outcome === 'injected');
+      const { initContainers, containers, volumes } = result.pod.spec as InjectedSpec;
+      const all = [...initContainers, ...containers];
+      assert.deepEqual(
+        all.map(({ name }) => name),
+        order,
+      );
+      const readers = all.filter(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === 'vault-secrets'));
+      assert.deepEqual(readers.map(({ name }) => name).sort(), ['app', 'vault-agent', 'vault-agent-init']);
+      assert.deepEqual(volumes.find(({ name }) => name === 'vault-secrets')?.emptyDir, { medium: 'Memory' });
+      const agent = all.find(({ name }) => name === 'vault-agent')?.env?.find(({ name }) => name === 'AGENT');
+      assert.match(agent?.value ?? '', /role += "say \\"hello\\""\n/);
+    }
+  });
 });

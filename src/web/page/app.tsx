@@ -61,6 +61,8 @@ function resultsAfter(shown: Results, answer: Answer | { stopped: number }): Res
 
 export function App() {
   const [texts, setTexts] = useState<Texts>();
+  /** The name of the loaded example; empty for the texts of a link. */
+  const [example, setExample] = useState('');
   /** Counts the loaded texts, each of which begins with new editors. */
   const [generation, setGeneration] = useState(0);
   const [places, setPlaces] = useState<Partial<Record<Side, TextPlace>>>({});
@@ -68,8 +70,12 @@ export function App() {
   const results = useEngine(texts);
   useEffect(() => {
     const load = async (): Promise<void> => {
-      const linked = await textsOf(location.hash.slice(1));
-      if (linked === undefined && location.hash !== '') setNotice('The link cannot be read; it may be incomplete.');
+      const fragment = location.hash.slice(1);
+      const named = examples.find(({ name }) => fragment === `example=${name}`);
+      const example = fragment === '' ? examples[0] : named;
+      const linked = example ?? (await textsOf(fragment));
+      setNotice(linked === undefined ? 'The link cannot be read; it may be incomplete.' : '');
+      setExample(example?.name ?? '');
       setTexts((before) => linked ?? before ?? examples[0]);
       setGeneration((before) => before + 1);
       setPlaces({});
@@ -82,19 +88,13 @@ export function App() {
   const copyLink = async (): Promise<void> => {
     if (texts === undefined) return;
     history.replaceState(null, '', `#${await fragmentOf(texts)}`);
+    setExample('');
     try {
       await navigator.clipboard.writeText(location.href);
       setNotice('The link is copied.');
     } catch {
       setNotice('The address of this page is the link.');
     }
-  };
-  const open = (index: string): void => {
-    history.replaceState(null, '', location.pathname);
-    setNotice('');
-    setTexts(examples[Number(index)] ?? examples[0]);
-    setGeneration(generation + 1);
-    setPlaces({});
   };
   if (texts === undefined) return <main />;
   const { other } = texts;
@@ -118,9 +118,16 @@ export function App() {
         <h1>Sidecar injector playground</h1>
         <label>
           Example{' '}
-          <select id="example" onChange={({ currentTarget }) => open(currentTarget.value)}>
-            {examples.map(({ title }, index) => (
-              <option key={title} value={index}>
+          <select
+            id="example"
+            value={example}
+            onChange={({ currentTarget }) => (location.hash = `example=${currentTarget.value}`)}
+          >
+            <option value="" hidden>
+              The texts of a link
+            </option>
+            {examples.map(({ name, title }) => (
+              <option key={name} value={name}>
                 {title}
               </option>
             ))}

@@ -1,6 +1,7 @@
 import envoy from '../../../catalog/envoy.yaml';
 import logShipper from '../../../catalog/log-shipper.yaml';
 import oauth2Proxy from '../../../catalog/oauth2-proxy.yaml';
+import vaultAgent from '../../../catalog/vault-agent.yaml';
 import hello from '../../../examples/hello.yaml';
 import istio from '../../../examples/istio-1.1-release.yaml';
 import logSidecar from '../../../examples/kubesphere-logsidecar.yaml';
@@ -12,6 +13,8 @@ import type { Texts } from '../engine/evaluate.ts';
 /** Texts to begin with. */
 interface Example extends Texts {
   readonly title: string;
+  /** The name in links: `#example=NAME`; in the catalog, that of the file. */
+  readonly name: string;
 }
 
 /** Removes the comments at the begin, which are about files. */
@@ -20,17 +23,28 @@ const sleepWith = (label: string): string => body(sleep).replace('    istio-inje
 const sleepLabelled = (label: string): string =>
   body(sleep).replace('        app: sleep\n', `        app: sleep\n        ${label}: 'true'\n`);
 
+const catalogued = (name: string, title: string, config: string, label: string): Example => {
+  return { name, title: `Catalog: ${title}`, config: body(config), pod: sleepLabelled(label) };
+};
+
 export const examples: readonly [Example, ...Example[]] = [
-  { title: 'Hello: one template', config: body(hello), pod: body(sleep) },
+  { name: 'hello', title: 'Hello: one template', config: body(hello), pod: body(sleep) },
   {
+    name: 'revision-tag',
     title: 'A revision and its tag',
     config: `${body(revision)}---\n${body(tag)}`,
     pod: sleepWith('istio.io/rev: prod'),
   },
-  { title: 'Istio 1.1', config: body(istio), pod: sleepWith('istio.io/rev: istio-1-1') },
-  { title: 'A log sidecar', config: body(logSidecar), pod: sleepWith('kubesphere.io/workspace: demo') },
-  { title: 'Catalog: a log shipper', config: body(logShipper), pod: sleepLabelled('catalog/logs') },
-  { title: 'Catalog: oauth2-proxy', config: body(oauth2Proxy), pod: sleepLabelled('catalog/oauth2') },
-  { title: 'Catalog: Envoy', config: body(envoy), pod: sleepLabelled('catalog/envoy') },
-  { title: 'A pod that is not selected', config: body(hello), pod: sleepWith('team: demo') },
+  { name: 'istio-1.1', title: 'Istio 1.1', config: body(istio), pod: sleepWith('istio.io/rev: istio-1-1') },
+  {
+    name: 'kubesphere',
+    title: 'A log sidecar',
+    config: body(logSidecar),
+    pod: sleepWith('kubesphere.io/workspace: demo'),
+  },
+  catalogued('log-shipper', 'a log shipper', logShipper, 'catalog/logs'),
+  catalogued('oauth2-proxy', 'oauth2-proxy', oauth2Proxy, 'catalog/oauth2'),
+  catalogued('vault-agent', 'a Vault agent', vaultAgent, 'catalog/vault'),
+  catalogued('envoy', 'Envoy', envoy, 'catalog/envoy'),
+  { name: 'not-selected', title: 'A pod that is not selected', config: body(hello), pod: sleepWith('team: demo') },
 ];
