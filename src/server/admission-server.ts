@@ -142,6 +142,10 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
+    /** How many connections clients have opened since the start, after the TLS handshake. */
+    get handshakes() {
+      return sockets.handshakes;
+    },
     /** @throws ConfigurationError if the address or port cannot be used */
     async listen() {
       await listenOn(server, options.bindAddress, options.port, 'the admission webhook');

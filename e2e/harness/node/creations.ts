@@ -27,10 +27,13 @@ export class Creations {
     this.#timer = setInterval(() => void this.#create(), 100);
   }
 
-  /** Returns how many creations began since a time, and the problems of those that failed. */
+  /** Returns how many creations began since a time, and what failed, with the seconds after it. */
   since(time: number): { made: number; problems: string[] } {
     const results = this.#results.filter(({ at }) => at >= time);
-    return { made: results.length, problems: results.flatMap(({ problem }) => problem ?? []) };
+    const problems = results.flatMap(({ at, problem }) =>
+      problem === undefined ? [] : `after ${((at - time) / 1000).toFixed(1)} s: ${problem}`,
+    );
+    return { made: results.length, problems };
   }
 
   stop(): void {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AdmissionServer } from '../admission-server.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
@@ -6,16 +7,29 @@ import type { ReadinessCheck } from './readiness.ts';
  * unready and then sending `Connection: close` for two seconds lost 0 of 16956 admissions.
  */
 export const defaultShutDownTimes = {
-  /** The time to drain. Load balancers react to an unready replica within this time. */
+  /** The shortest time to drain. Load balancers react to an unready replica within this time. */
   drain: 5_000,
   /** The time for requests in flight after draining. */
   close: 10_000,
 };
 
-/** Shuts down a listener without losing an admission. The health server must run until the end. */
-export async function shutDown(server: AdmissionServer, times = defaultShutDownTimes): Promise<void> {
+/**
+ * Shuts down a listener without losing an admission. The health server must run until the end.
+ * Each answer ends its connection while the listener drains, so new connections show that a load
+ * balancer has not reacted yet. While they arrive, the listener drains up to twice as long.
+ */
+export async function shutDown(
+  server: Pick<AdmissionServer, 'drain' | 'handshakes' | 'close'>,
+  times = defaultShutDownTimes,
+  sleep: (milliseconds: number) => Promise<unknown> = delay,
+): Promise<void> {
   server.drain();
-  await new Promise((resolve) => setTimeout(resolve, times.drain));
+  let before = server.handshakes;
+  for (let half = 1; half <= 4; half++) {
+    await sleep(times.drain / 2);
+    if (half > 1 && server.handshakes === before) break;
+    before = server.handshakes;
+  }
   await server.close(times.close);
 }
 
