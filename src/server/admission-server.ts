@@ -47,6 +47,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
   const server = createTlsServer(limits, certificates, log);
   let state: ServerState = 'idle';
   let inFlight = 0;
+  let requests = 0;
   const sockets = trackConnections(server, guard, metrics, limits);
   const admit = createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer });
   metrics.readFrom(
@@ -63,6 +64,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
   /** Handles one request within time limits: head → body within bounds → answer. */
   function exchange(request: IncomingMessage, response: ServerResponse): void {
     inFlight++;
+    requests++;
     const { socket } = request;
     const started = clock();
     let kind = 'unknown';
@@ -142,9 +144,9 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
-    /** How many connections clients have opened since the start, after the TLS handshake. */
-    get handshakes() {
-      return sockets.handshakes;
+    /** How many requests have begun since the start. */
+    get requests() {
+      return requests;
     },
     /** @throws ConfigurationError if the address or port cannot be used */
     async listen() {

@@ -82,7 +82,8 @@ export function createHealthServer(options: HealthServerOptions) {
 
 /**
  * Answers `/healthz` (the process runs), `/readyz` (every check passes), `/startupz` (the process
- * runs; waits until it is ready, or for `startTimeout` ms) and `/metrics`.
+ * runs; waits until it is ready, or for `startTimeout` ms) and `/metrics`. As in Kubernetes'
+ * servers, `/readyz?exclude=NAME` leaves a check out.
  */
 export async function answerProbe(
   method: string,
@@ -91,11 +92,13 @@ export async function answerProbe(
 ): Promise<HttpAnswer> {
   const plain = (...args: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...args), close: false });
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'use GET', { Allow: 'GET, HEAD' });
-  switch (url.split('?', 1)[0]) {
+  const [path = '', query] = url.split('?', 2);
+  switch (path) {
     case '/healthz':
       return plain(200, 'ok');
     case '/readyz': {
-      const { ready, lines } = await checkReadiness(checks, checkTimeout);
+      const excluded = new URLSearchParams(query).getAll('exclude');
+      const { ready, lines } = await checkReadiness(checks, checkTimeout, excluded);
       return plain(ready ? 200 : 503, [...lines, ready ? 'ready' : 'not ready'].join('\n'));
     }
     case '/startupz':

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import { listenerCheck } from './certificates-check.ts';
+import { answerProbe } from './health-server.ts';
 import { servingCheck, shutDown } from './shut-down.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 
@@ -18,36 +21,51 @@ describe('shutDown', () => {
     await assert.rejects(post(), /ECONNREFUSED/);
   });
 
-  for (const [what, handshakesOfHalves, halves] of [
-    ['without new connections', [], 2],
-    ['with new connections in the first half only', [3], 2],
-    ['while connections arrive', [3, 1], 3],
-    ['when connections arrive again', [0, 1, 1], 4],
+  it('passes the probe of a pod until its port is closed', async () => {
+    const { server } = await startTestServer();
+    const checks = [servingCheck(server), listenerCheck(server)];
+    const statuses = async (): Promise<number[]> =>
+      Promise.all(
+        ['/readyz', '/readyz?exclude=serving'].map(
+          async (url) => (await answerProbe('GET', url, { checks, metrics: new Registry() })).status,
+        ),
+      );
+    assert.deepEqual(await statuses(), [200, 200]);
+    server.drain();
+    assert.deepEqual(await statuses(), [503, 200]);
+    await server.close(0);
+    assert.deepEqual(await statuses(), [503, 503]);
+  });
+
+  for (const [what, requestsOfHalves, halves] of [
+    ['without requests', [], 2],
+    ['with requests in the first half only', [3], 2],
+    ['while requests arrive', [3, 1], 3],
+    ['when requests arrive again', [0, 1, 1], 4],
     ['at most twice as long', [1, 1, 1, 1, 1, 1], 4],
   ] as const)
     it(`drains for ${halves} halves ${what}`, async () => {
       const calls: string[] = [];
       const server = {
-        handshakes: 7,
+        requests: 7,
         drain: () => void calls.push('drain'),
         close: async (timeout: number) => void calls.push(`close ${timeout}`),
       };
       await shutDown(server, { drain: 200, close: 1000 }, async (milliseconds) => {
-        server.handshakes += handshakesOfHalves[calls.length - 1] ?? 0;
+        server.requests += requestsOfHalves[calls.length - 1] ?? 0;
         calls.push(`sleep ${milliseconds}`);
       });
       assert.deepEqual(calls, ['drain', ...Array<string>(halves).fill('sleep 100'), 'close 1000']);
     });
 
-  it('counts the connections of clients', async () => {
+  it('counts the requests of clients, and no handshake of the check of the listener', async () => {
     const { server, post } = await startTestServer();
-    assert.equal(server.handshakes, 0);
-    const first = await post();
-    assert.deepEqual([(await post()).localPort, server.handshakes], [first.localPort, 1]);
+    await post();
     server.drain();
+    assert.equal(await listenerCheck(server).check(), undefined);
+    assert.equal(server.requests, 1);
     await post();
-    await post();
-    assert.equal(server.handshakes, 2);
+    assert.equal(server.requests, 2);
     await server.close(0);
   });
 });

@@ -15,20 +15,20 @@ export const defaultShutDownTimes = {
 
 /**
  * Shuts down a listener without losing an admission. The health server must run until the end.
- * Each answer ends its connection while the listener drains, so new connections show that a load
+ * Each answer ends its connection while the listener drains, so further requests show that a load
  * balancer has not reacted yet. While they arrive, the listener drains up to twice as long.
  */
 export async function shutDown(
-  server: Pick<AdmissionServer, 'drain' | 'handshakes' | 'close'>,
+  server: Pick<AdmissionServer, 'drain' | 'requests' | 'close'>,
   times = defaultShutDownTimes,
   sleep: (milliseconds: number) => Promise<unknown> = delay,
 ): Promise<void> {
   server.drain();
-  let before = server.handshakes;
+  let before = server.requests;
   for (let half = 1; half <= 4; half++) {
     await sleep(times.drain / 2);
-    if (half > 1 && server.handshakes === before) break;
-    before = server.handshakes;
+    if (half > 1 && server.requests === before) break;
+    before = server.requests;
   }
   await server.close(times.close);
 }

@@ -21,7 +21,6 @@ export function trackConnections(
   const answers = new WeakMap<Socket, number>();
   /** The sockets on which malformed input was answered; they are read until lingerTimeout. */
   const lingering = new WeakSet<Socket>();
-  let handshakes = 0;
 
   server.prependListener('connection', (socket: Socket) => {
     const peer = peerOf(socket);
@@ -33,7 +32,6 @@ export function trackConnections(
   });
   server.on('secureConnection', (socket: TLSSocket) => {
     metrics.handshake('ok');
-    handshakes++;
     const peer = peerOf(socket);
     const carrier = handshaking.get(peer);
     if (carrier === undefined) return;
@@ -67,10 +65,6 @@ export function trackConnections(
   });
 
   return {
-    /** How many handshakes succeeded since the start. */
-    get handshakes() {
-      return handshakes;
-    },
     isProven(socket: Socket): boolean {
       const carrier = plain.get(socket);
       return carrier !== undefined && guard.isProven(carrier);
