@@ -19,7 +19,7 @@ import { type Peaks, peaksOf, type PodVersion, podVersion } from './in-place-bou
 
 const name = 'in-place-bounds';
 /** The number of namespaces of each tag, and of workloads in each, by size. */
-const sizes = { short: { namespaces: 4, workloads: 12 }, full: { namespaces: 6, workloads: 24 } };
+const sizes = { short: { namespaces: 3, workloads: 9 }, full: { namespaces: 6, workloads: 24 } };
 const bounds = { maxUnavailableWorkloads: 24, perNamespace: 7, minReadySeconds: 2, readyTimeout: '10s' };
 const strategy = { update: 'InPlace', restart: bounds };
 /** How long an updated pod is whole at least; in ms. Times in statuses are whole seconds. */

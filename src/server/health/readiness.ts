@@ -15,7 +15,7 @@ export async function checkReadiness(
   excluded: readonly string[] = [],
 ): Promise<{ ready: boolean; lines: string[] }> {
   const problems = await Promise.all(
-    checks.map((check) => (excluded.includes(check.name) ? undefined : problemOf(check, timeout))),
+    checks.map((check) => (excluded.includes(check.name) ? Promise.resolve(undefined) : problemOf(check, timeout))),
   );
   return {
     ready: problems.every((problem) => problem === undefined),

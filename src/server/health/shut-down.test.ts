@@ -49,11 +49,15 @@ describe('shutDown', () => {
       const server = {
         requests: 7,
         drain: () => void calls.push('drain'),
-        close: async (timeout: number) => void calls.push(`close ${timeout}`),
+        close: (timeout: number) => {
+          calls.push(`close ${timeout}`);
+          return Promise.resolve();
+        },
       };
-      await shutDown(server, { drain: 200, close: 1000 }, async (milliseconds) => {
+      await shutDown(server, { drain: 200, close: 1000 }, (milliseconds) => {
         server.requests += requestsOfHalves[calls.length - 1] ?? 0;
         calls.push(`sleep ${milliseconds}`);
+        return Promise.resolve();
       });
       assert.deepEqual(calls, ['drain', ...Array<string>(halves).fill('sleep 100'), 'close 1000']);
     });
