@@ -38,6 +38,12 @@ export function hasFinalPhase(pod: JsonObject): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
+/** Reports whether a pod waits for a node, so that no kubelet has seen its containers. */
+export function isUnschedulable(pod: JsonObject): boolean {
+  const conditions = listOf(objectAt(pod, ['status']).conditions);
+  return conditions.some(({ type, status }) => type === 'PodScheduled' && status === 'False');
+}
+
 /** Returns the name in `<list>/<name>`. */
 export function nameIn(key: string): string {
   return key.slice(key.indexOf('/') + 1);

@@ -49,6 +49,7 @@ describe('resizeProgress', () => {
     ['is over when the kubelet reports it', reported('0.2'), 1, 'Done'],
     ['goes on while the kubelet reports other amounts', reported('100m'), 1, 'Updating'],
     ['goes on while the kubelet reports nothing', {}, 1, 'Updating'],
+    ['is over while the pod has no node', condition('PodScheduled', 'Unschedulable', 'x', 'False'), 1, 'Done'],
     [
       'goes on while the kubelet applies it',
       { ...reported('200m'), ...condition('PodResizeInProgress', '') },

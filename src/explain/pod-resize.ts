@@ -5,7 +5,7 @@ import { listOf } from '../inject/kubernetes/admission-pod.ts';
 import { amountIn } from '../inject/kubernetes/container-sum.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
-import { changedContainers, containersByKey, statusOf } from './pod-containers.ts';
+import { changedContainers, containersByKey, isUnschedulable, statusOf } from './pod-containers.ts';
 import type { PodChange } from './pod-changes.ts';
 
 /** Whether a resize or an update goes on, is complete, or has failed with this message. */
@@ -79,6 +79,7 @@ export function resizeProgress(
   const [said] = [pending, going].flatMap((each) => each?.message ?? []);
   const why = typeof said === 'string' && said !== '' ? `: ${said}` : '';
   if (pending?.reason === 'Infeasible') return { failed: `the node cannot give the pod its resources${why}` };
+  if (isUnschedulable(pod)) return 'Done';
   const containers = containersByKey(pod);
   const isInEffect = keys.every((key) =>
     sameAmounts(objectAt(statusOf(pod, key), ['resources']), objectAt(containers[key] ?? {}, ['resources'])),

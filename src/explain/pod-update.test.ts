@@ -51,7 +51,7 @@ describe('judgeUpdate', () => {
     assert.deepEqual(judgement.write.labels, { mesh: 'proxy-2' });
     const { annotations } = judgement.write;
     assert.deepEqual([annotations['image'], annotations[injectedByAnnotation]], ['proxy:2', 'mesh.22222222']);
-    assert.deepEqual(judgement.before.restarts, { 'initContainers/setup': 0, 'initContainers/proxy': 3 });
+    assert.deepEqual(judgement.before.restarts, { 'initContainers/setup': -1, 'initContainers/proxy': 3 });
     assert.deepEqual(judgement.before.labels, { mesh: 'proxy-1' });
     assert.equal(judgement.before.annotations[injectedByAnnotation], 'mesh.11111111');
   });
@@ -93,6 +93,17 @@ describe('judgeUpdate', () => {
       ...judgeUpdate(stored(by), by, same, context, situation),
       resize: {},
     });
+  });
+
+  it('notes a container that the kubelet has not created: its first start is the evidence', () => {
+    const restartsWith = (proxy: object): number | undefined => {
+      const status = { initContainerStatuses: [{ name: 'proxy', restartCount: 0, ...proxy }] };
+      const judgement = judgeUpdate({ ...stored(), status }, old, next, context, situation);
+      return 'before' in judgement ? judgement.before.restarts['initContainers/proxy'] : undefined;
+    };
+    assert.equal(restartsWith({ state: { waiting: { reason: 'ImagePullBackOff' } } }), -1);
+    assert.equal(restartsWith({ state: { running: {} } }), 0);
+    assert.equal(restartsWith({ state: { waiting: {} }, lastState: { terminated: { exitCode: 1 } } }), 0);
   });
 
   it('does not write an image that is the same, spelled differently', () => {
@@ -152,13 +163,14 @@ describe('updateProgress', () => {
   const time = (seconds: number): string => new Date(at + seconds * second).toISOString();
   const bounds = { minReadySeconds: 10, readyTimeout: '2m' };
   const restarts = { 'initContainers/setup': 0, 'initContainers/proxy': 3, 'containers/logger': 0 };
+  const images = { 'initContainers/proxy': 'proxy:1' };
   const running = { state: { running: { startedAt: time(1) } } };
   const finished = { name: 'setup', state: { terminated: { exitCode: 0 } } };
   const readyAt = (lastTransitionTime: unknown) => [{ type: 'Ready', status: 'True', lastTransitionTime }];
   const ready = (seconds: number) => readyAt(time(seconds));
 
   /** Returns the progress some seconds after the update. */
-  function progress(proxy: object, seconds: number, status: object = {}): UpdateProgress {
+  function progress(proxy: object, seconds: number, status: object = {}, before = restarts): UpdateProgress {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -177,10 +189,34 @@ describe('updateProgress', () => {
         ...status,
       },
     };
-    return updateProgress(pod, { tag: 'prod', target: 'mesh.2', at }, { restarts }, bounds, at + seconds * second);
+    return updateProgress(
+      pod,
+      { tag: 'prod', target: 'mesh.2', at },
+      { restarts: before, images },
+      bounds,
+      at + seconds * second,
+    );
   }
 
+  const waiting = (reason: string, message?: string) => ({ state: { waiting: { reason, message } } });
+  const notCreated = { ...restarts, 'initContainers/proxy': -1 };
   for (const [title, actual, expected] of [
+    [
+      'while the old image is still in back-off',
+      progress({ ...waiting('CrashLoopBackOff'), restartCount: 3 }, 1),
+      'Updating',
+    ],
+    [
+      'while the status still names the old image',
+      progress(
+        { ...waiting('ImagePullBackOff', 'Back-off pulling image "proxy:1"'), restartCount: 0 },
+        1,
+        {},
+        notCreated,
+      ),
+      'Updating',
+    ],
+    ['after the first start of a container', progress({ restartCount: 0 }, 12, {}, notCreated), 'Done'],
     ['before the kubelet has restarted the container', progress({ restartCount: 3 }, 30), 'Updating'],
     ['while the container is away', progress({ state: {} }, 59), 'Updating'],
     ['while the pod is not Ready', progress({}, 100, { conditions: [] }), 'Updating'],
@@ -189,6 +225,11 @@ describe('updateProgress', () => {
     ['while the status lacks the container', progress({ name: 'other' }, 1), 'Updating'],
     ['when the time of the condition is no time', progress({}, 12, { conditions: readyAt('x') }), 'Done'],
     ['when the condition has no time', progress({}, 12, { conditions: readyAt(undefined) }), 'Done'],
+    [
+      'if the pod has no node yet',
+      progress({ state: {} }, 500, { conditions: [{ type: 'PodScheduled', status: 'False' }] }),
+      'Done',
+    ],
     ['if the pod has completed', progress({ state: {} }, 500, { phase: 'Succeeded' }), 'Done'],
   ] as const) {
     it(`is ${expected} ${title}`, () => {
@@ -196,7 +237,6 @@ describe('updateProgress', () => {
     });
   }
 
-  const waiting = (reason: string, message?: string) => ({ state: { waiting: { reason, message } } });
   for (const [title, actual, message] of [
     [
       'a pull fails with a reason',
@@ -208,6 +248,12 @@ describe('updateProgress', () => {
       progress(waiting('CrashLoopBackOff'), 1),
       /^proxy with image proxy:2 waits: CrashLoopBackOff$/,
     ],
+    [
+      'a pull fails, and names the new image',
+      progress({ ...waiting('ErrImagePull', 'pulling image "proxy:2"'), restartCount: 3 }, 1),
+      /waits: ErrImagePull: /,
+    ],
+    ['a container crashes after its first start', progress({ restartCount: 2 }, 1, {}, notCreated), /crashes$/],
     ['the container restarts again and again', progress({ restartCount: 5 }, 5), /^proxy .* crashes$/],
     ['the container is away for a minute', progress({ state: {} }, 60), /does not start: its image may not exist/],
     ['the pod is not Ready in time', progress({}, 120, { conditions: [] }), /^the pod is not Ready after 2m$/],

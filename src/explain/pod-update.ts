@@ -3,11 +3,18 @@ import { durationMilliseconds } from '../api/duration.ts';
 import { type PodBefore, type PodUpdate, updateAnnotation } from '../api/revision-tag/update-annotation.ts';
 import { listOf } from '../inject/kubernetes/admission-pod.ts';
 import { objectAt } from '../inject/objects/workload-kinds.ts';
-import type { JsonObject } from '../inject/patch/json-value.ts';
+import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 import { sameImage } from './image-reference.ts';
 import { type InPlaceObstacle, inPlaceObstacles, type InPlaceSituation } from './in-place.ts';
 import { podChanges } from './pod-changes.ts';
-import { changedContainers, containersByKey, hasFinalPhase, nameIn, statusOf } from './pod-containers.ts';
+import {
+  changedContainers,
+  containersByKey,
+  hasFinalPhase,
+  isUnschedulable,
+  nameIn,
+  statusOf,
+} from './pod-containers.ts';
 import { resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
 import {
   asAdmitted,
@@ -110,22 +117,26 @@ const vain: ReadonlySet<unknown> = new Set([
   'InvalidImageName',
 ]);
 
+/** The reasons that a container has only after the kubelet has created it. */
+const afterCreation: ReadonlySet<unknown> = new Set(['CrashLoopBackOff', 'RunContainerError', 'StartError']);
+
 /**
  * Returns how far the update of a pod is. The evidence is that the kubelet has restarted each
  * container with a new image once, and that the pod is then Ready for `minReadySeconds`. The status
- * of a native sidecar whose image cannot be pulled has no reason, so only the time shows it.
+ * of a native sidecar whose image cannot be pulled has no reason, so only the time shows it. If the
+ * container waited before the update, its old reason stays while the kubelet pulls the new image.
  * @param now in milliseconds since 1970
  */
 export function updateProgress(
   { spec, status }: KubernetesObject,
   { at }: PodUpdate,
-  { restarts }: Pick<PodBefore, 'restarts'>,
+  { restarts, images }: Pick<PodBefore, 'restarts' | 'images'>,
   { minReadySeconds, readyTimeout }: UpdateBounds,
   now: number,
 ): UpdateProgress {
   const pod = { spec, status } as JsonObject;
-  // A Job may end while its sidecar is updated.
-  if (hasFinalPhase(pod)) return 'Done';
+  // A Job may end while its sidecar is updated, and no kubelet has seen a pod without a node.
+  if (hasFinalPhase(pod) || isUnschedulable(pod)) return 'Done';
   const timeout = durationMilliseconds(readyTimeout);
   const isOver = (milliseconds: number): boolean => now >= at + milliseconds;
   let since = at;
@@ -136,10 +147,11 @@ export function updateProgress(
     if (isFinished(pod, key, found)) continue;
     const failed = (why: string): UpdateProgress => ({ failed: `${nameIn(key)} with image ${image} ${why}` });
     const waiting = objectAt(found, ['state', 'waiting']);
-    if (vain.has(waiting.reason))
-      return failed(`waits: ${[waiting.reason, waiting.message].filter(Boolean).join(': ')}`);
     const count = Number(found.restartCount ?? 0);
-    if (count > before + 1) return failed('crashes');
+    const isOld = (count <= before && afterCreation.has(waiting.reason)) || names(waiting.message, images[key], image);
+    if (vain.has(waiting.reason) && !isOld)
+      return failed(`waits: ${[waiting.reason, waiting.message].filter(Boolean).join(': ')}`);
+    if (count > Math.max(before, 0) + 1) return failed('crashes');
     const { startedAt } = objectAt(found, ['state', 'running']);
     if (startedAt === undefined && isOver(Math.min(timeout, awayMs)))
       return failed('does not start: its image may not exist, or takes too long to pull');
@@ -187,8 +199,21 @@ function mapDifference(running: JsonObject, wanted: JsonObject, map: 'labels' | 
   return [valuesIn(now), valuesIn(old)] as const;
 }
 
+/**
+ * Returns how often a container has restarted; -1 if the kubelet has not created it yet, because
+ * its first start is not a restart.
+ */
 function restartsOf(stored: KubernetesObject, key: string): number {
-  return Number(statusOf(stored, key).restartCount ?? 0);
+  const status = statusOf(stored, key);
+  const isWaiting = isJsonObject(objectAt(status, ['state']).waiting);
+  const isCreated = Object.keys(objectAt(status, ['lastState', 'terminated'])).length > 0;
+  const count = Number(status.restartCount ?? 0);
+  return count === 0 && !isCreated && (isWaiting || status.name === undefined) ? -1 : count;
+}
+
+/** Reports whether a message of the kubelet names an old image, and not the new one. */
+function names(message: unknown, old: string | undefined, image: string): boolean {
+  return typeof message === 'string' && old !== undefined && message.includes(old) && !message.includes(image);
 }
 
 /** Reports whether a container is an ordinary init container, which the kubelet leaves alone. */

@@ -422,7 +422,7 @@ describe('updates in place', () => {
       await beginResize();
       become('web-0', 0, running(), 'True', given('200m'));
       await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
-      become('web-0', 0, { waiting: { reason: 'CrashLoopBackOff' } }, 'False', given('200m'));
+      become('web-0', 1, { waiting: { reason: 'CrashLoopBackOff' } }, 'False', given('200m'));
       await fixture.passUntil(() => updateOf('web-0')?.failed !== undefined);
       assert.deepEqual([cpuOf('web-0'), imageOf('web-0')], ['100m', 'proxy:1']);
     });
