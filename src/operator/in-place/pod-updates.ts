@@ -10,6 +10,7 @@ import {
 import type { InPlaceObstacle } from '../../explain/in-place.ts';
 import {
   judgeUpdate,
+  type PodWrite,
   type UpdateBounds,
   type UpdateJudgement,
   updatePatch,
@@ -215,7 +216,10 @@ export class PodUpdates {
     return this.#patch(pod, resizePatch(pod, resources), signal, 'resize');
   }
 
-  /** Restores resources, then all else in one write, which also keeps why the update failed. */
+  /**
+   * Restores resources, then all else in one write, which also keeps why the update failed. If the
+   * API server refuses the old images, the pod keeps the new ones, and the record says so.
+   */
   async #takeBack(pod: KubernetesObject, update: PodUpdate, before: PodBefore, why: string, signal: AbortSignal) {
     const { tag, target, at } = update;
     const remaining = remainingResize(pod, before.resources ?? {});
@@ -224,9 +228,21 @@ export class PodUpdates {
     const failed = refused === undefined ? why : `${why}; its resources were not restored: ${refused}`;
     const current = isRemaining && refused === undefined ? await this.#read(pod.metadata, signal) : pod;
     if (current === undefined) return;
-    await this.#patch(current, updatePatch(current, before, formatPodUpdate({ tag, target, at, failed })), signal);
-    this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason: failed });
-    const note = `the update by RevisionTag ${tag} to ${target} failed and was taken back: ${failed}`;
+    const restore = async (write: PodWrite, reason: string): Promise<string> => {
+      await this.#patch(
+        current,
+        updatePatch(current, write, formatPodUpdate({ tag, target, at, failed: reason })),
+        signal,
+      );
+      return reason;
+    };
+    const kept = await whyRefused(() => restore(before, failed));
+    const reason =
+      kept === undefined
+        ? failed
+        : await restore({ ...before, images: {} }, `${failed}; its images were not restored: ${kept}`);
+    this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason });
+    const note = `the update by RevisionTag ${tag} to ${target} failed and was taken back: ${reason}`;
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
   }
 

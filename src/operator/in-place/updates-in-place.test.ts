@@ -194,6 +194,22 @@ describe('updates in place', () => {
     await fixture.passUntil(() => updateOf(name) === undefined);
   });
 
+  it('say so, and stop, if the old image is refused', async () => {
+    await begin();
+    for (const name of names) create(name);
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => names.some((name) => imageOf(name) === 'proxy:2'));
+    const name = names.find((each) => imageOf(each) === 'proxy:2') ?? '';
+    const refuse = (method: string, path: string): boolean => method === 'PATCH' && path.includes(`/pods/${name}`);
+    fixture.cluster.fail(refuse, 403, 'Forbidden', 'denied by a policy', 1);
+    become(name, 0, { waiting: { reason: 'ErrImagePull', message: 'not found' } }, 'False');
+    await fixture.passUntil(() => updateOf(name)?.failed !== undefined);
+    assert.match(updateOf(name)?.failed ?? '', /: not found; its images were not restored: .*denied by a policy/);
+    await fixture.passOn();
+    assert.equal(fixture.status()?.phase, 'Stopped');
+    assert.equal(names.filter((each) => imageOf(each) === 'proxy:2').length, 1);
+  });
+
   it('neither follow nor count records that an author has written', async () => {
     const at = (milliseconds: number): string => new Date(fixture.clock.now().getTime() + milliseconds).toISOString();
     const before = {
