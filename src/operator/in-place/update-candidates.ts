@@ -1,9 +1,9 @@
 import type { RestartStatus } from '../../api/revision-tag/revision-tag.ts';
+import type { PodUpdate } from '../../api/revision-tag/update-annotation.ts';
 import type { KeyedWorkload, RestartCandidate, RestartHold } from '../../rollout/restart-candidate.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { forEach, type Steps } from '../../steps/steps.ts';
-import type { RestartInputs } from '../restarts/restart-candidates.ts';
-import type { PodState } from '../usage/judge-pod.ts';
+import type { JudgedGroup, RestartInputs } from '../restarts/restart-candidates.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import type { PodUpdates, StaleWorkload } from './pod-updates.ts';
 
@@ -36,18 +36,30 @@ export function staleWorkloadsOf(tag: string, groups: Iterable<PodGroup>): Stale
   return [...found.values()].filter(({ pods }) => pods.length > 0);
 }
 
+/** How far the clock of an earlier leader may be ahead, in milliseconds. */
+const clockSkewMs = 300_000;
+
 /**
- * Returns the pods whose update is to be followed, or whose record is obsolete. Only pods that the
- * tag injects count: admission removes the record from these when they are created. Elsewhere, and
- * if its time lies ahead, an author has written it, and must not use up the bounds of others.
+ * Reports whether a record counts. Only pods that the tag injects count: admission removes the
+ * record from these when they are created. Elsewhere, and if its time lies far ahead, an author has
+ * written it, and must not use up the bounds of others.
+ * @param now in milliseconds since 1970
+ */
+function counts({ at }: PodUpdate, state: JudgedGroup['state'], now: number): boolean {
+  return (state === 'current' || state === 'stale') && at <= now + clockSkewMs;
+}
+
+/**
+ * Returns the pods whose update is to be followed, or whose record is obsolete.
  * @param now in milliseconds since 1970
  */
 export function podsToFollow(pods: Iterable<PodRecord>, now: number): PodRecord[] {
   return [...pods].filter(({ update, group }) => {
-    if (update === undefined || update.at > now) return false;
+    if (update === undefined) return false;
     const judgements = group?.judgements.filter(({ selectedBy }) => selectedBy?.tag === update.tag) ?? [];
-    const isIn = (state: PodState): boolean => judgements.some((each) => each.state === state);
-    return isIn('current') || (isIn('stale') && update.failed === undefined);
+    return judgements.some(
+      ({ state }) => counts(update, state, now) && (state === 'current' || update.failed === undefined),
+    );
   });
 }
 
@@ -71,8 +83,11 @@ export function* updateCandidates(
   const candidates: RestartCandidate[] = [];
   yield* forEach(own, (candidate) => {
     const { key, target, stale, hold, leftOut, completeSince } = candidate;
-    const pods = podsOf(key).flatMap(({ group }) => [...group.pods.values()]);
-    const updates = pods.filter(({ update }) => update?.tag === tag && update.at <= now);
+    const groups = podsOf(key);
+    const pods = groups.flatMap(({ group }) => [...group.pods.values()]);
+    const updates = groups.flatMap(({ group, state }) =>
+      [...group.pods.values()].filter(({ update }) => update?.tag === tag && counts(update, state, now)),
+    );
     const failure = updates.find(({ update }) => update?.failed !== undefined && update.target === target);
     const updating = updates.filter(({ update }) => update?.failed === undefined).length;
     // An excluded workload does not stop the others.

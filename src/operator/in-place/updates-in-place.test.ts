@@ -238,6 +238,40 @@ describe('updates in place', () => {
     for (const [name] of forged) assert.ok(!JSON.stringify(stored(name)?.spec).includes('evil'), name);
   });
 
+  it('are not stopped by the record of a pod that the tag does not inject', async () => {
+    await begin();
+    create('web-0');
+    create('host');
+    const record = { tag: 'prod', target: `new.${fixture.hash('new')}`, at: fixture.clock.now().toISOString() };
+    fixture.cluster.edit('pods', 'host', 'shop', (pod) => {
+      // Admission does not change a pod with the network of its node.
+      pod.spec = { containers: [{ name: 'web', image: 'web' }], hostNetwork: true };
+      const forged = JSON.stringify({ ...record, failed: 'x' });
+      const annotations = { 'sidecar-injector.io/config': 'x', 'sidecar.istio.io/status': 'x' };
+      pod.metadata.annotations = { ...annotations, [updateAnnotation]: forged };
+    });
+    fixture.observe('host');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+  });
+
+  it('count those of a leader whose clock was ahead', async () => {
+    await begin();
+    for (const name of names) create(name);
+    fixture.cluster.edit('pods', 'web-0', 'shop', ({ metadata }) => {
+      const at = new Date(fixture.clock.now().getTime() + 120_000).toISOString();
+      const failed = JSON.stringify({ tag: 'prod', target: `new.${fixture.hash('new')}`, at, failed: 'crashes' });
+      metadata.annotations = { ...metadata.annotations, [updateAnnotation]: failed };
+    });
+    fixture.observe('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
+    assert.deepEqual(
+      names.map((each) => imageOf(each)),
+      ['proxy:1', 'proxy:1'],
+    );
+  });
+
   it('are completed after the tag stops asking for them', async () => {
     await begin();
     create('web-0');
