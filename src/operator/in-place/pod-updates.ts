@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { hashedConfigMapName } from '../../api/names.ts';
+import { hashedConfigMapName, injectedByAnnotation } from '../../api/names.ts';
 import {
   formatPodUpdate,
   parsePodUpdate,
@@ -110,8 +110,11 @@ export class PodUpdates {
     }
     this.#verdicts.set(tag, kept);
     const injectors = this.#injectors();
-    const unknown = stale.filter((each) => this.verdictOf(tag, each) === undefined).slice(0, mostJudged);
-    for (const workload of unknown) {
+    const unknown = stale.filter((each) => this.verdictOf(tag, each) === undefined);
+    // The oldest verdicts first: new ones may expire before all workloads had their turn.
+    const judgedAt = ({ key }: StaleWorkload): number => kept.get(key)?.at ?? -1;
+    const inTurn = unknown.sort((one, other) => judgedAt(one) - judgedAt(other)).slice(0, mostJudged);
+    for (const workload of inTurn) {
       for (const pod of this.#onePerKubelet(workload.pods)) {
         await this.#inspect(tag, workload, pod, injectors, signal);
         const { obstacle, problem } = this.verdictOf(tag, workload) ?? {};
@@ -271,7 +274,13 @@ export class PodUpdates {
     };
     try {
       const pod = await this.#read(metadata, signal);
-      if (pod === undefined || injectedByOf(pod).includes(target)) return undefined;
+      if (pod === undefined) return undefined;
+      const entries = injectedByOf(pod);
+      if (entries.includes(target)) {
+        // An author can write any list. Without a verdict, such pods would delay all others.
+        if (entries.length > 1) remember({ obstacle: namesBoth(target) });
+        return undefined;
+      }
       const judgement = await this.#judge(pod, target, injectorOf, signal);
       remember('obstacle' in judgement ? { obstacle: judgement.obstacle } : {});
       return { pod, judgement };
@@ -359,6 +368,11 @@ export class PodUpdates {
       return loaded.get(entry);
     };
   }
+}
+
+function namesBoth(target: string): InPlaceObstacle {
+  const field = `metadata.annotations[${JSON.stringify(injectedByAnnotation)}]`;
+  return { field, reason: `names an earlier configuration of the pod, too, not only ${target}` };
 }
 
 interface Spec {

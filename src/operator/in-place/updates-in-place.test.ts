@@ -238,6 +238,38 @@ describe('updates in place', () => {
     for (const [name] of forged) assert.ok(!JSON.stringify(stored(name)?.spec).includes('evil'), name);
   });
 
+  it('are not delayed by pods whose annotation names both configurations', async () => {
+    await begin();
+    const forged = Array.from({ length: 10 }, (_, index) => `forged-${index}`);
+    for (const name of forged) {
+      create(name);
+      fixture.cluster.edit('pods', name, 'shop', ({ metadata }) => {
+        const entries = ['new', 'old'].map((revision) => `${revision}.${fixture.hash(revision)}`);
+        metadata.annotations = { ...metadata.annotations, 'sidecar-injector.io/config': entries.join(',') };
+      });
+      fixture.observe(name);
+    }
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    assert.match(fixture.status()?.inPlace?.obstacle ?? '', /names an earlier configuration of the pod, too/);
+  });
+
+  it('are not delayed by many pods that cannot be compared', async () => {
+    await begin();
+    const refuse = (method: string, path: string): boolean => method === 'GET' && path.includes('shop/limitranges');
+    fixture.cluster.fail(refuse, 403, 'Forbidden', 'cannot list limitranges', 1000);
+    for (let index = 0; index < 10; index += 1) create(`web-${index}`);
+    fixture.namespace('market', 'prod');
+    create('last', undefined, 'node', 'market');
+    await fixture.move('prod', 'new');
+    for (let turn = 0; turn < 10 && imageOf('last', 'market') !== 'proxy:2'; turn += 1) {
+      await fixture.clock.advance(61_000);
+      await fixture.pass();
+    }
+    assert.equal(imageOf('last', 'market'), 'proxy:2');
+  });
+
   it('are not stopped by the record of a pod that the tag does not inject', async () => {
     await begin();
     create('web-0');
