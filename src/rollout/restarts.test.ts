@@ -42,6 +42,18 @@ describe('planRestarts', () => {
     assert.deepEqual([going.phase, going.message, going.inProgress], ['Restarting', '1 restarting, 1 to come', 1]);
   });
 
+  it('does not blame an earlier restart for updates in place', () => {
+    // A restart for this target, an update in place to another one and a new leader, which has not
+    // seen that, and an update in place back.
+    const restarted = since(10);
+    const all = ['a', 'b', 'c', 'd'].map((name) => candidate(name, { restarted, isInPlace: true }));
+    assert.deepEqual(names(plan(all).restart), ['a']);
+    const [first, ...others] = all;
+    const updated = incomplete('a', { ...first, completeSince: undefined, updating: 1 });
+    const { status } = plan([updated, ...others]);
+    assert.deepEqual([status.phase, status.message], ['Restarting', '1 restarting, 3 to come']);
+  });
+
   it('respects the bounds of each namespace and of the cluster', () => {
     const all = ['a', 'b'].flatMap((namespace) =>
       ['1', '2', '3'].map((name) => candidate(namespace + name, { namespace })),

@@ -74,7 +74,8 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     const isCounted = each.refused !== undefined && refused.has(each.refused);
     const problem = problemOf(each, bounds, { isInProgress: inProgress.has(each), isCounted }, now);
     if (problem !== undefined) worse.push(`${each.key}: ${problem}`);
-    if (!inProgress.has(each)) done.push(each);
+    // An update in place leaves no record in the pod template, so the restart may be an older one.
+    if (!inProgress.has(each) && each.isInPlace !== true) done.push(each);
   });
 
   // A failure stops the tag until the pod is replaced, or its annotation or the target changes.
@@ -255,8 +256,8 @@ function problemOf(
     return `restarted, but ${uninjected} of its new pods have no sidecar: find out why, then recreate them`;
   const refusal = refused && `its new pods are refused (${refused.object}): ${refused.message}`;
   if (isCounted) return `restarted, but ${refusal ?? ''}`;
-  const isLate =
-    isInProgress && completeSince === undefined && lateAt(restartedAt(candidate), candidate, bounds) <= now;
+  const isRestarting = isInProgress && completeSince === undefined && !isUpdating(candidate);
+  const isLate = isRestarting && lateAt(restartedAt(candidate), candidate, bounds) <= now;
   const why = refusal === undefined ? '' : `: ${refusal}`;
   return isLate ? `restarted, but not complete within readyTimeout${why}` : undefined;
 }
