@@ -44,6 +44,9 @@ export function findPrograms(): FoundPrograms | undefined {
   return etcd === undefined || apiServer === undefined ? undefined : { etcd, 'kube-apiserver': apiServer };
 }
 
+/** Calls a method of etcd's KV service through its gRPC gateway, with bytes as base64. */
+export type EtcdCall = (method: 'range' | 'txn' | 'compaction', request: unknown) => Promise<unknown>;
+
 /**
  * Starts etcd and the API server, then all other components. Resolves when they are ready (5 s).
  *
@@ -111,6 +114,12 @@ export async function startControlPlane(run: RunDirectory, { found, realNode = f
     await restart('containerd');
     for (const image of images) await sandbox.execute('ctr', '--namespace', 'k8s.io', 'images', 'import', ...image);
   };
+  const etcd: EtcdCall = async (method, request) => {
+    const url = `http://127.0.0.1:${ports.etcd}/v3/kv/${method}`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(request) });
+    if (!answer.ok) throw new Error(`etcd failed at ${method}: ${answer.status} ${await answer.text()}`);
+    return await answer.json();
+  };
   try {
     await Promise.all([...first.map(restart), importImages()]);
     await Promise.all([...rest, ...(realNode ? (['kubelet', 'kube-proxy'] as const) : [])].map(restart));
@@ -133,12 +142,11 @@ export async function startControlPlane(run: RunDirectory, { found, realNode = f
         undefined,
       );
     },
+    etcd,
     /** Compacts etcd: discards all older revisions. */
     compact: async (revision: number) => {
       // etcd's gRPC gateway represents 64-bit numbers as strings.
-      const body = JSON.stringify({ revision: String(revision), physical: true });
-      const answer = await fetch(`http://127.0.0.1:${ports.etcd}/v3/kv/compaction`, { method: 'POST', body });
-      if (!answer.ok) throw new Error(`etcd failed to compact: ${answer.status} ${await answer.text()}`);
+      await etcd('compaction', { revision: String(revision), physical: true });
     },
     /** Kills all processes. A graceful stop is not needed, because their data is deleted. */
     stop,

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
+import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { AdmissionRhythm } from '../harness/admission-rhythm.ts';
-import { dryRun } from '../harness/admissions.ts';
-import { applyObject, objectOf } from '../harness/apply.ts';
+import { applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
   injectorConfigs,
@@ -12,28 +10,27 @@ import {
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import type { Installation } from '../harness/installation.ts';
-import { many, requestsOf, sumOf, waitUntilQuiet } from '../harness/operator-requests.ts';
-import type { Pod } from '../harness/pod.ts';
+import { requestsOf, sumOf, waitUntilQuiet } from '../harness/operator-requests.ts';
 import { podReview } from '../harness/post-review.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
+import { ManyPods, sampleNamespace } from './scale-pods/many-pods.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
-import { barePod, neverScheduled, scenarioLabel } from '../harness/workloads.ts';
+import { barePod, neverScheduled } from '../harness/workloads.ts';
 
 const { SCALE_PODS: named = '10000,30000,100000' } = process.env;
 const sizes = {
   short: { pods: [400, 1200], revisions: 4, tags: 2 },
   full: { pods: named.split(',').map(Number), revisions: 20, tags: 5 },
 };
-const podsPerNamespace = 20;
-const podsPerWorkload = 10;
 /** What must hold at every size. */
 const goals = {
   memoryMebibytes: 350,
   stallMilliseconds: 100,
   statusSeconds: 32,
   rolloutStepSeconds: 5,
+  restartsPlannedSeconds: 1,
 } as const;
 /** How many more requests an edit may take at the largest size than at the smallest. */
 const moreRequests = 5;
@@ -53,24 +50,26 @@ interface Reading {
   readonly requestsPerEdit: number;
   /** From the edit of a tag until its canary has the weight of the first step. */
   readonly rolloutStepSeconds: number;
+  /** From the edit of a tag until its status counts all workloads that the edit made stale. */
+  readonly restartsPlannedSeconds: number;
 }
 
 export const scalePods: Scenario = {
   name: 'scale-pods',
   about: 'one process leads and serves while the cluster has many pods of 8 kB: memory, stalls, statuses, requests',
-  destructive: 'it ends the controller manager and fills the cluster with pods',
+  destructive: 'it ends components of the control plane, and writes pods into etcd',
   ownControlPlane: true,
   onlyGate: true,
-  full: `${named} pods with 20 revisions and 5 tags, an hour; SCALE_PODS=10000 tries other numbers`,
+  full: `${named} pods with 20 revisions and 5 tags, 15 minutes; SCALE_PODS=10000 tries other numbers`,
   run: async (context) => {
     const { pods } = sizes[context.size];
-    const installation = await context.install();
+    const installation = await context.install({ operator: { restartWorkloads: true } });
     await installation.startOperator({ name: 'scale-0' });
     const cluster = await populate(context);
     const readings: Reading[] = [];
     for (const [index, count] of pods.entries()) {
       await cluster.growTo(count);
-      readings.push(await read(context, installation, count, `scale-${index + 1}`));
+      readings.push(await read(context, installation, cluster, { pods: count, name: `scale-${index + 1}` }));
       context.say(JSON.stringify(readings.at(-1)));
       context.measured({ readings: readings.map((each) => ({ ...each })) });
     }
@@ -98,8 +97,9 @@ export const scalePods: Scenario = {
       );
     }
     return readings
-      .map(({ pods: count, memoryMebibytes, stallMilliseconds, statusSeconds, rolloutStepSeconds }) => {
-        return `${count} pods: ${memoryMebibytes} MiB, ${stallMilliseconds} ms stalled, status after ${statusSeconds} s, step after ${rolloutStepSeconds} s`;
+      .map((each) => {
+        const { memoryMebibytes, stallMilliseconds, statusSeconds, rolloutStepSeconds, restartsPlannedSeconds } = each;
+        return `${each.pods} pods: ${memoryMebibytes} MiB, ${stallMilliseconds} ms stalled, status after ${statusSeconds} s, step after ${rolloutStepSeconds} s, restarts after ${restartsPlannedSeconds} s`;
       })
       .join('; ');
   },
@@ -108,8 +108,8 @@ export const scalePods: Scenario = {
 async function read(
   context: ScenarioContext,
   installation: Installation,
-  pods: number,
-  name: string,
+  cluster: ManyPods,
+  { pods, name }: { readonly pods: number; readonly name: string },
 ): Promise<Reading> {
   const { client } = context;
   const before = installation.operators.at(-1);
@@ -141,13 +141,14 @@ async function read(
   const memoryMebibytes = next.residentMemory();
   return {
     pods,
-    namespaces: pods / podsPerNamespace,
+    namespaces: cluster.namespaces,
     memoryMebibytes,
     countedSeconds,
     stallMilliseconds: Math.round(Math.max(...delays.map(({ heldUp }) => heldUp))),
     statusSeconds: await statusSeconds(context),
     requestsPerEdit: await requestsOfEdit(context, installation, client),
     rolloutStepSeconds: await rolloutStepSeconds(context),
+    restartsPlannedSeconds: await restartsPlannedSeconds(context, cluster.workloadsOf(tagName(1))),
   };
 }
 
@@ -158,11 +159,12 @@ async function quiet(context: ScenarioContext, { username }: Installation): Prom
 /** Creates two pods, and waits until the status counts the second, which need not be immediate. */
 async function statusSeconds(context: ScenarioContext): Promise<number> {
   const name = revisionName(0);
+  const namespace = sampleNamespace(0);
   const total = async () => {
     const { status } = await context.client.get<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs, name);
     return status?.injected?.total ?? 0;
   };
-  const create = (pod: string) => context.client.create(barePod(namespaceName(0), pod, { spec: neverScheduled }));
+  const create = (pod: string) => context.client.create(barePod(namespace, pod, { spec: neverScheduled }));
   const before = await total();
   await create('one-more');
   await waitFor('the status to count a pod', async () => (await total()) === before + 1);
@@ -171,7 +173,7 @@ async function statusSeconds(context: ScenarioContext): Promise<number> {
   await waitFor('the status to count another pod', async () => (await total()) === before + 2, { timeout: 90_000 });
   const seconds = secondsSince(began);
   for (const pod of ['one-more', 'another'])
-    await context.client.delete(barePod(namespaceName(0), pod), { gracePeriodSeconds: 0 });
+    await context.client.delete(barePod(namespace, pod), { gracePeriodSeconds: 0 });
   return seconds;
 }
 
@@ -209,75 +211,42 @@ async function rolloutStepSeconds({ client }: ScenarioContext): Promise<number> 
   return seconds;
 }
 
-/** Creates revisions and tags. Returns a function that adds namespaces with pods. */
-async function populate(context: ScenarioContext) {
+/** Creates revisions and tags. Returns the pods that will follow them. */
+async function populate(context: ScenarioContext): Promise<ManyPods> {
   const { client, size } = context;
   const { revisions, tags } = sizes[size];
   for (let index = 0; index < revisions; index++) await applyUntilReady(client, smallConfig(revisionName(index)));
   for (let index = 0; index < tags; index++)
     await applyTagUntilReady(client, revisionTag(tagName(index), revisionName(index)));
+  await applyTagUntilReady(client, revisionTag(tagName(1), revisionName(1), { strategy: restarting() }));
   const followed = [...Array(revisions).keys()].map(revisionName).concat([...Array(tags).keys()].map(tagName));
-  const injected: Pod[] = [];
-  for (const revision of followed) {
-    const namespace = await context.namespace(`sample-${revision}`, { 'istio.io/rev': revision });
-    injected.push(await dryRun(client, largePod(namespace)));
-  }
-  // Its garbage collector would delete pods whose ReplicaSets do not exist.
-  await context.requireControlPlane().component('kube-controller-manager').kill();
-  let namespaces = 0;
-  return {
-    growTo: async (pods: number): Promise<void> => {
-      const to = Math.ceil(pods / podsPerNamespace);
-      await many(namespaces, to, 8, async (index) => {
-        const name = namespaceName(index);
-        await client.create({
-          ...objectOf('v1', 'Namespace', name),
-          metadata: { name, labels: { [scenarioLabel]: 'true' } },
-        });
-        await client.create(objectOf('v1', 'ServiceAccount', 'default', name));
-        const sample = injected[index % followed.length]!;
-        for (let pod = 0; pod < podsPerNamespace; pod++) await client.create(copyOf(sample, name, pod));
-        // From now on, the webhook would be called for each pod.
-        const labels = { 'istio.io/rev': followed[index % followed.length]! };
-        await client.patch(objectOf('v1', 'Namespace', name), 'merge', { metadata: { labels } });
-      });
-      namespaces = to;
-      context.say(`the cluster has ${pods} pods`);
-    },
-  };
+  return await ManyPods.start(context, followed);
 }
 
-/** Builds a pod of 8 kB that nothing runs. */
-function largePod(namespace: string): KubernetesObject & Pod {
-  const env = Array.from({ length: 80 }, (_, index) => ({ name: `SETTING_${index}`, value: 'v'.repeat(75) }));
-  const pod = barePod(namespace, 'sample', { labels: { 'pod-template-hash': '5d4f8c7b9' } });
-  const [container] = pod.spec.containers;
-  const spec = { ...pod.spec, ...neverScheduled, automountServiceAccountToken: false };
-  return { ...pod, spec: { ...spec, containers: [{ ...container!, env }] } };
+/** A strategy that plans restarts for a window that begins in twelve hours. */
+function restarting(): Record<string, unknown> {
+  const [from, to] = [12, 13].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16));
+  return { restart: { maxUnavailableWorkloads: 8 }, windows: [{ from, to, timeZone: 'UTC' }] };
 }
 
-/** Returns an injected pod as another pod of a ReplicaSet. */
-function copyOf({ metadata, spec }: Pod, namespace: string, index: number): KubernetesObject {
-  const owner = `app-${Math.floor(index / podsPerWorkload)}-5d4f8c7b9`;
-  const { labels = {}, annotations = {} } = metadata;
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: `${owner}-${index}`,
-      generateName: `${owner}-`,
-      namespace,
-      labels: { ...labels, app: owner },
-      annotations,
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }],
-    },
-    spec,
-  };
+/** Moves a tag, and waits until its status counts all workloads whose pods are stale now. */
+async function restartsPlannedSeconds(context: ScenarioContext, expected: number): Promise<number> {
+  const { client } = context;
+  const name = tagName(1);
+  const tag = (revision: number) => revisionTag(name, revisionName(revision), { strategy: restarting() });
+  const began = Date.now();
+  await applyObject(client, tag(2));
+  await waitFor(`${expected} workloads to be planned`, async () => {
+    const { status = {} } = await client.get<RevisionTagObject>(revisionTags, name);
+    return found(String((status['restarts'] as RestartStatus | undefined)?.stale), String(expected));
+  });
+  const seconds = secondsSince(began);
+  await applyTagUntilReady(client, tag(1));
+  return seconds;
 }
 
 const revisionName = (index: number): string => `scale-${index}`;
 const tagName = (index: number): string => `scale-tag-${index}`;
-const namespaceName = (index: number): string => `scale-pods-${index}`;
 
 function secondsSince(time: number): number {
   return Math.round((Date.now() - time) / 100) / 10;
