@@ -8,6 +8,8 @@ export interface OperatorSettings {
   readonly owner?: string;
   /** A name that no other candidate or replica has, for example the name of the pod. */
   readonly identity: string;
+  /** The role of the process (`--role`). Default: `all`, which also serves admissions. */
+  readonly role?: 'all' | 'controller' | 'webhook';
   /** Whether the leader watches pods, for their Events and for usage. Default: true. */
   readonly followPods?: boolean;
   /** Whether RevisionTags may restart workloads (`--restart-workloads`). Default: false. */

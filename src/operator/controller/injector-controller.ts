@@ -37,10 +37,15 @@ export interface ControllerOptions extends FollowingParts {
 }
 
 /**
- * The objects per page, and the pause between pages in milliseconds. Small pages keep admissions
- * fast in a process of role `all`. A list of 10,000 pods takes about 15 s; no work waits for it.
+ * The objects per page, and the pause between pages in milliseconds. A page blocks the event loop
+ * for about 0.1 ms per pod, so small pages keep admissions fast in a process that serves them. Each
+ * page costs a round trip, which is slow on a busy machine, so other processes read large pages:
+ * etcd forgets a list after 5 minutes, and the list would never end.
  */
-const gentlyPaged = { pageSize: 25, pagePauseMs: 20 };
+const paging = {
+  serving: { pageSize: 50, pagePauseMs: 10 },
+  alone: { pageSize: 250, pagePauseMs: 0 },
+};
 
 /** Watches InjectorConfigs and their objects; reconciles while this process holds the Lease. */
 export class InjectorController {
@@ -52,6 +57,7 @@ export class InjectorController {
   readonly #reconcilers: Reconcilers;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
+  readonly #paging: (typeof paging)['alone'];
   /** Undefined unless this process leads. */
   #loop: ReconcileLoop | undefined;
 
@@ -59,6 +65,7 @@ export class InjectorController {
     const { settings, logger } = options;
     const { namespace, operatorClass } = settings.context;
     this.#options = options;
+    this.#paging = settings.role === 'controller' ? paging.alone : paging.serving;
     this.#view = new ClusterView(namespace, operatorClass);
     this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
     this.#elector = createLeaseElector({
@@ -85,7 +92,7 @@ export class InjectorController {
         this.#follow(resource, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
       followCollection: ({ resource, store, keep, fieldSelector, signal }) =>
-        this.#follow(resource, store, { transform: keep, fieldSelector, ...gentlyPaged }, signal),
+        this.#follow(resource, store, { transform: keep, fieldSelector, ...this.#paging }, signal),
       followOurs: (resource, store) =>
         this.#followOwned(resource, store, { labelSelector: ownedSelector(operatorClass) }),
     });
@@ -165,7 +172,7 @@ export class InjectorController {
     };
     const stores = this.#reconcilers.followPods(signal, restart, isRestart);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
-    this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...gentlyPaged }, signal);
+    this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...this.#paging }, signal);
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {

@@ -41,6 +41,19 @@ describe('InjectorOperator with pod watches', () => {
     assert.equal(usage().pods, undefined);
   });
 
+  it('lists pods in small pages only if it also serves admissions', async () => {
+    const limits = (): (string | null)[] =>
+      cluster.server.requests
+        .filter(({ path, query }) => path === '/api/v1/pods' && !query.has('watch'))
+        .map(({ query }) => query.get('limit'));
+    const first = await cluster.launch();
+    await cluster.until(() => limits().length === 1);
+    await first.stop();
+    await cluster.launch('two', { role: 'controller' });
+    await cluster.until(() => limits().length === 2);
+    assert.deepEqual(limits(), ['50', '250']);
+  });
+
   it('publishes a configuration even if it fails for workloads in the cluster, and names the workloads', async () => {
     const isLabelled = '{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}';
     const failing = { injection: { templates: { sidecar: isLabelled + template('one') } } };

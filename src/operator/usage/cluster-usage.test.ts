@@ -116,6 +116,18 @@ describe('ClusterUsage', () => {
     );
   });
 
+  it('takes one snapshot after another, so that many subjects do not block the event loop', async () => {
+    for (const name of ['blue', 'green', 'red']) publish(name, 'aaaaaaaa');
+    begin();
+    read(blue, keep(pod('a', 'blue.aaaaaaaa')));
+    const counts: number[] = [];
+    for (const milliseconds of [240, 10, 5, 5, 60_000]) {
+      await clock.advance(milliseconds);
+      counts.push(news.length);
+    }
+    assert.deepEqual(counts, [0, 1, 2, 3, 3]);
+  });
+
   it('reports nothing before all objects are listed, and then reports immediately', async () => {
     publish('blue', 'aaaaaaaa');
     begin();

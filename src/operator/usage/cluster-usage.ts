@@ -43,6 +43,8 @@ const batchMs = 100;
 const snapshotMs = 30_000;
 /** How long to collect changes before a snapshot, in milliseconds. */
 const settleMs = 250;
+/** The pause between two snapshots, in milliseconds; each takes milliseconds in a large cluster. */
+const betweenMs = 5;
 /** How long to wait before loading rules again after a failure, in milliseconds. */
 const retryMs = 30_000;
 
@@ -80,6 +82,9 @@ export class ClusterUsage implements UsageSource {
   /** The relevant names that have been found so far. Names are never removed. */
   #names: RelevantNames = { labels: new Set(), annotations: new Set(), statuses: new Set() };
   readonly #snapshots = new Map<string, Snapshot>();
+  /** The subjects whose snapshots are due now, and whether one was taken just before. */
+  readonly #due = new Set<string>();
+  #isTaking = false;
   readonly #reader: SelectingWebhookReader;
   #lastIstios: { readonly text: string; readonly selectors: readonly CompiledSelectors[] } = {
     text: '',
@@ -220,9 +225,21 @@ export class ClusterUsage implements UsageSource {
     known.isDue = true;
     this.#snapshots.set(subject, known);
     clock.after(Math.max(settleMs, known.at + snapshotMs / timeScale - clock.monotonic()), () => {
-      // The subject may have been deleted meanwhile.
-      if (this.#snapshots.get(subject) === known) this.#takeSnapshot(subject, known);
+      this.#due.add(subject);
+      if (!this.#isTaking) this.#takeSnapshots();
     });
+  }
+
+  /** Takes the snapshots that are due one by one. All at once would block the event loop. */
+  #takeSnapshots(): void {
+    const [subject] = this.#due;
+    this.#isTaking = subject !== undefined;
+    if (subject === undefined) return;
+    this.#due.delete(subject);
+    // The subject may have been deleted meanwhile.
+    const known = this.#snapshots.get(subject);
+    if (known?.isDue === true) this.#takeSnapshot(subject, known);
+    this.#options.clock.after(betweenMs, () => this.#takeSnapshots());
   }
 
   #takeSnapshot(subject: string, known: Snapshot): void {
