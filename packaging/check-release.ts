@@ -3,17 +3,18 @@
  * plugin, krew installs the plugin, and helm reads the chart.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { buildKubectl, buildProgram, findHelm } from '../e2e/harness/build.ts';
 import { cleanCopy } from '../e2e/harness/clean-copy.ts';
 import { paths, repository } from '../e2e/harness/paths.ts';
 import { writeChartArchive } from './chart-archive.ts';
 import { releaseFolder } from './image.ts';
 import { project, releaseTime } from './project.ts';
-import { unpackTarGz } from './reproducible-tar.ts';
+import { packTarGz, unpackTarGz } from './reproducible-tar.ts';
 
 interface Surroundings {
   cwd?: string;
@@ -49,6 +50,48 @@ function run(program: string, args: readonly string[], { cwd = scratch, env = {}
   const { status, stdout, stderr, error } = spawnSync(program, args, surroundings);
   if (error !== undefined) throw error;
   return { status, out: stdout, error: stderr };
+}
+
+/** A kubeconfig for a cluster that does not answer. */
+const nowhere = inScratch('kubeconfig of no cluster');
+writeFileSync(
+  nowhere,
+  JSON.stringify({
+    'current-context': 'none',
+    contexts: [{ name: 'none', context: { cluster: 'none', user: 'none' } }],
+    clusters: [{ name: 'none', cluster: { server: 'http://127.0.0.1:9' } }],
+    users: [{ name: 'none', user: {} }],
+  }),
+);
+
+/** Checks that commands serve their pages with all files. */
+async function servePages(program: string, before: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
+  for (const command of [['playground'], ['dashboard', '--no-open', '--kubeconfig', nowhere]]) {
+    const child = spawn(program, [...before, ...command], { cwd: scratch, env: { ...process.env, ...env } });
+    try {
+      let url: string | undefined;
+      for await (const line of createInterface({ input: child.stdout })) {
+        url = /http:[^ #]+/.exec(line)?.[0];
+        if (url !== undefined) break;
+      }
+      assert(url, `${command.join(' ')} prints no address`);
+      const html = await (await fetch(url)).text();
+      const files = [...html.matchAll(/(?:src|href)="(\w+\.\w+)"/g)].map(([, file = '']) => file);
+      if (command[0] === 'playground') files.push('engine.js');
+      assert(files.includes('page.js'), html);
+      for (const file of files) assert.equal((await fetch(new URL(file, url))).status, 200, file);
+    } finally {
+      child.kill();
+    }
+  }
+}
+
+/** Returns the size of an archive in kB, and what it would be without the pages. */
+async function sizesOf(archive: string): Promise<string> {
+  const packed = readFileSync(archive);
+  const rest = [...(await unpackTarGz(packed))].filter(([name]) => !/(?:^|\/)web\//.test(name));
+  const [size, without] = [packed, await packTarGz(new Map(rest), releaseTime())].map(({ length }) => length / 1000);
+  return `${path.basename(archive)}: ${size?.toFixed(0)} kB, without the pages ${without?.toFixed(0)} kB`;
 }
 
 /** Runs a program that must exit with status 0. Returns the output. */
@@ -170,6 +213,10 @@ async function npmPackage(): Promise<void> {
     const [sleep, hello] = ['sleep', 'hello'].map((name) => path.join(installed, 'examples', `${name}.yaml`));
     assert.match(injector('inject', '-f', sleep!, '--config', hello!), /^ +- name: hello\n +image: busybox/m);
   });
+  await check('the playground and the dashboard of the package serve their pages', () =>
+    servePages(path.join(cwd, 'node_modules/.bin/injector'), []),
+  );
+  console.log(`      ${await sizesOf(released.npm)}`);
 }
 
 async function kubectlPlugin(): Promise<void> {
@@ -190,6 +237,10 @@ async function kubectlPlugin(): Promise<void> {
   };
 
   await check('kubectl runs the plugin through a relative link, in folders with blanks in names', () => isRunning());
+  await check('the playground and the dashboard of the plugin serve their pages', () =>
+    servePages(paths.kubectl, ['sidecar-injector'], withPath(folders.linked, all)),
+  );
+  console.log(`      ${await sizesOf(released.plugin)}`);
   await check('the plugin has the output and exit status of the program', () => {
     for (const [file, status] of [['examples/sleep.yaml', 0] as const, ['does not exist.yaml', 2] as const]) {
       const args = ['inject', '-f', file, '--config', 'examples/hello.yaml'];

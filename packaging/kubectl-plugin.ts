@@ -20,6 +20,12 @@ export async function writeKubectlPlugin(folder: string): Promise<string[]> {
   const legal = readdirSync('dist').filter((name) => /LEGAL|LICENSE/i.test(name));
   for (const file of ['LICENSE', 'dist/injector.cjs', ...legal.map((name) => `dist/${name}`)])
     files.set(path.basename(file), { content: readFileSync(file) });
+  for (const file of readdirSync('dist/web', { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  )) {
+    const source = path.join(file.parentPath, file.name);
+    files.set(path.relative('dist', source), { content: readFileSync(source) });
+  }
   const archive = `kubectl-sidecar_injector-${project.version}.tar.gz`;
   const content = await packTarGz(files, releaseTime());
   writeFileSync(path.join(folder, archive), content);

@@ -81,6 +81,15 @@ export const image: Scenario = {
     const expected = `v${shippedNode.version}\n${project.version}\n`;
     await context.checkNow('arm64: Node and the program print their versions', () => found(versions, expected));
     const injected = await emulated(program, ...inject);
+    const without = await emulated(program, 'playground').catch(
+      (error: unknown) => (error as { stderr: string }).stderr,
+    );
+    await context.checkNow('the image has no pages, and the command says who has them', () =>
+      found(
+        without.replace(root, ''),
+        'error: the playground cannot be served: its page is not in /opt/sidecar-injector/web/playground; use the npm package or the kubectl plugin, or make build in a clone\n',
+      ),
+    );
     await context.checkNow('arm64: injector inject injects an example', () => injected.includes('name: hello'));
     await context.checkNow('arm64: injector inject prints the same as here', () => found(injected, native));
     return `the operator's layer has ${(images[0]!.lastLayerBytes / 1e6).toFixed(1)} MB, Node ${shippedNode.version}`;

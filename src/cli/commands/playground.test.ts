@@ -72,10 +72,7 @@ describe('injector playground', () => {
   it('says what to do without the pages, or without the port', async () => {
     const { terminal } = recordingTerminal();
     const missing = playgroundCommand(terminal, join(path(), 'none')).parseAsync([], { from: 'user' });
-    await assert.rejects(
-      missing,
-      /cannot be served: ENOENT.*; install the npm package or run make build, which write /,
-    );
+    await assert.rejects(missing, /cannot be served: its page is not in .*; use the npm package or the kubectl plugin/);
     write('index.html', '');
     const { terminal: other } = recordingTerminal('', undefined, {
       onOut: (out, interrupt) => {

@@ -15,14 +15,13 @@ export function serveSite(name: string, site: Site, port: number): Promise<Serve
 
 /** Says what failed, why, and what to do. */
 export function pageFailure(what: string, folder: string, error: unknown): UsageError {
-  return new UsageError(`${what}: ${messageOf(error)}${adviceFor(error, folder)}`);
-}
-
-function adviceFor(error: unknown, folder: string): string {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE' || code === 'EACCES') return '; name another --port, or 0 for any free port';
-  if (code === 'ENOENT') return `; install the npm package or run make build, which write ${folder}`;
-  return '';
+  if (code === 'ENOENT')
+    return new UsageError(
+      `${what}: its page is not in ${folder}; use the npm package or the kubectl plugin, or make build in a clone`,
+    );
+  const isPort = code === 'EADDRINUSE' || code === 'EACCES';
+  return new UsageError(`${what}: ${messageOf(error)}${isPort ? '; name another --port, or 0 for any free port' : ''}`);
 }
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
