@@ -64,11 +64,12 @@ bench: build ## measure speed and memory, as ratios within one run
 generate: install ## write crds/ and the other generated files
 	@$(RUN) scripts/generate.ts
 
-screenshots: build ## write the screenshots of docs/images/ (needs Debian's chromium)
+screenshots: build ## write docs/images/, and .build/screenshots/ with all views (needs Debian's chromium)
 	@$(RUN) scripts/html-report/check.ts --screenshots
 	@$(RUN) scripts/playground/check.ts --screenshots
 	@$(RUN) scripts/dashboard/check.ts --screenshots
 	@$(RUN) scripts/demo-picture.ts
+	@SCREENSHOTS=.build/screenshots $(RUN) e2e/run.ts dashboard
 
 site: build ## render the documentation and the playground into .build/site, and check their links (BASE=/path/)
 	@$(RUN) scripts/site.ts

@@ -59,7 +59,11 @@ export const dashboard: Scenario = {
     await checkRollout(context, shown);
     await checkRotation(context, shown);
     await checkViews(context, shown, workloads.namespace);
-    await shown.checkAppearance();
+    for (const view of views) {
+      await shown.show(view);
+      await shown.checkView(view);
+    }
+    await checkKeyboard(context, shown, workloads.namespace);
     await context.checkNow('the page makes no mistake in both themes, wide and narrow', async () => {
       found(String(await shown.page.evaluate("'wasRun' in window")), 'false');
       return found(shown.mistakes.join('\n'), '');
@@ -153,18 +157,23 @@ async function checkRollout(context: ScenarioContext, shown: DashboardPage): Pro
     return /v1 → v2[^]*25 %: 2 of 8 workloads[^]*Canary v2[^]*pods ready[^]*paused/.test(text);
   });
   await context.check('a promotion through the page asks first, and names what will happen', async () => {
-    const asked = await shown.act('seen', 'promote');
+    await shown.ask('seen', 'promote');
+    await shown.checkView('question');
+    const asked = await shown.agree();
     await shown.until(phaseIs('Promoted'));
     return /RevisionTag seen\?[^]*All workloads get revision v2 now[^]*Paused, step 1 of 2, 25 %/.test(asked);
   });
   await edit('v1');
   await context.check('an abort, a retry and a resumption through the page have their effects', async () => {
     await shown.until(phaseIs('Paused'));
-    const aborted = await shown.act('seen', 'abort');
+    await shown.ask('seen', 'abort');
+    const aborted = await shown.agree();
     await shown.until(phaseIs('RolledBack'));
-    const retried = await shown.act('seen', 'retry');
+    await shown.ask('seen', 'retry');
+    const retried = await shown.agree();
     await shown.until(phaseIs('Paused'));
-    const resumed = await shown.act('seen', 'resume');
+    await shown.ask('seen', 'resume');
+    const resumed = await shown.agree();
     await shown.until(phaseIs('Promoted'));
     const texts = [aborted, retried, resumed].join();
     return /stable revision v2 again[^]*v1 starts again with its first step[^]*pause of step 1 of 2 ends/.test(texts);
@@ -224,6 +233,39 @@ async function checkViews(context: ScenarioContext, shown: DashboardPage, namesp
   );
 }
 
+/** Reaches each view and each kind of action with the keys of a keyboard only. */
+async function checkKeyboard(context: ScenarioContext, shown: DashboardPage, namespace: string): Promise<void> {
+  const { page } = shown;
+  const open = async (view: (typeof views)[number]): Promise<void> => {
+    await shown.tabTo(`nav a[href='#${view}']`);
+    await page.keyboard.press('Enter');
+    await shown.until(`document.querySelector('main[data-view=${view}] h2')`);
+  };
+  const isClosed = "document.querySelector('dialog') === null";
+  await context.check('the keyboard alone reaches all views, explains a workload, and asks for an action', async () => {
+    await open('certificates');
+    await open('problems');
+    await shown.tabTo('#problem-list button');
+    await open('workloads');
+    await shown.tabTo('#search');
+    await page.keyboard.type(`${namespace} work-003`);
+    await shown.until("document.querySelectorAll('.link').length === 1");
+    await shown.tabTo('.link');
+    await page.keyboard.press('Enter');
+    await shown.until("document.querySelector('#check-result')");
+    await shown.tabTo('dialog .command button');
+    await page.keyboard.press('Escape');
+    await shown.until(`${isClosed} && document.activeElement.matches('.link')`);
+    await open('overview');
+    await shown.tabTo('[data-tag=seen] [data-verb=retry]');
+    await page.keyboard.press('Space');
+    await shown.until("document.querySelector('#agree')");
+    await shown.tabTo('#agree');
+    await page.keyboard.press('Escape');
+    return shown.until(isClosed);
+  });
+}
+
 /** Opens a snapshot from disk. */
 async function checkSnapshot(context: ScenarioContext, browser: Browser): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'injector-snapshot-'));
@@ -235,6 +277,7 @@ async function checkSnapshot(context: ScenarioContext, browser: Browser): Promis
     for (const view of views) await shown.show(view);
     await shown.show('overview');
     await shown.until(phaseIs('RolledBack'));
+    await shown.checkView('snapshot');
     found(await shown.text('#standing').then((text) => text.slice(0, 14)), 'A snapshot of ');
     return found(shown.mistakes.join('\n'), '');
   });

@@ -102,7 +102,7 @@ async function takeScreenshots(page: Page, link: string): Promise<void> {
   await page.waitForSelector('#revisions');
   for (const [view, theme, height] of [
     ['overview', 'light', 1180],
-    ['workloads', 'dark', 620],
+    ['workloads', 'dark', 650],
   ] as const) {
     await page.setViewport({ width: 1280, height });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);

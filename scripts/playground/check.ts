@@ -3,7 +3,7 @@
  * template, an engine that hangs, links, accessibility (axe) and the security policy. Compares the
  * engine's results in Chromium with those in Node. `--screenshots` writes docs/images/ instead.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { onPath } from '../../packaging/base.ts';
 import { playgroundFiles } from '../../src/cli/commands/playground.ts';
@@ -216,6 +216,12 @@ async function takeScreenshots(browser: Browser, url: string): Promise<void> {
       path: `docs/images/playground-${theme}.png`,
       clip: { x: 0, y: 0, width: 1280, height: 1100 },
     });
+    // The pictures of all widths are for people who look at them; no document shows them.
+    mkdirSync('.build/screenshots', { recursive: true });
+    for (const width of [360, 1280, 2000]) {
+      await page.setViewport({ width, height: 900 });
+      await page.screenshot({ path: `.build/screenshots/playground-${theme}-${width}.png`, fullPage: true });
+    }
     await page.close();
   }
 }

@@ -48,7 +48,7 @@ export interface DashboardRevision extends Partial<Ready> {
 export type StepMark = 'done' | 'current' | 'rolledBack' | 'skipped' | 'coming';
 
 /** The actions of `injector tag` that the page offers. */
-export const dashboardVerbs = ['resume', 'promote', 'abort', 'retry'] as const;
+export const dashboardVerbs = ['resume', 'retry', 'promote', 'abort'] as const;
 export type DashboardVerb = (typeof dashboardVerbs)[number];
 
 /** What the page asks before an action. */

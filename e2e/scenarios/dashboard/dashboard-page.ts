@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { onPath } from '../../../packaging/base.ts';
@@ -6,6 +8,8 @@ import { waitFor } from '../../harness/wait-for.ts';
 const rules = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] } };
 export const views = ['overview', 'certificates', 'workloads', 'problems'] as const;
 type View = (typeof views)[number];
+/** More than the elements of a view that can have the focus. */
+const mostPresses = 100;
 
 /** The milliseconds until a search has changed the drawn rows. */
 export const filterTime = (text: string): string => `(() => { const input = document.querySelector('#search');
@@ -95,37 +99,56 @@ export class DashboardPage {
     return Number(await this.page.evaluate(filterTime(text)));
   }
 
-  /** Carries out an action of a tag. Returns the question, after the operator's answer. */
-  async act(tag: string, verb: string): Promise<string> {
+  /** Presses Tab until an element has the focus, and shows that. */
+  async tabTo(selector: string): Promise<void> {
+    const hasFocus = `document.activeElement.matches(${JSON.stringify(selector)})`;
+    for (let presses = 0; presses < mostPresses; presses++) {
+      await this.page.keyboard.press('Tab');
+      if ((await this.page.evaluate(hasFocus)) !== true) continue;
+      const outline = await this.page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+      if (outline !== 'solid') this.mistakes.push(`${selector}: the focus is not visible`);
+      return;
+    }
+    throw new Error(`${mostPresses} presses of Tab do not reach ${selector}`);
+  }
+
+  /** Asks for an action of a tag. */
+  async ask(tag: string, verb: string): Promise<void> {
     const button = `[data-tag=${tag}] [data-verb=${verb}]`;
     await this.until(`document.querySelector('${button}')`);
     await this.page.click(button);
     await this.until("document.querySelector('#agree')");
-    await this.checkView(`the question before ${verb}`);
+  }
+
+  /** Agrees to the asked action. Returns the question, after the operator's answer. */
+  async agree(): Promise<string> {
     const asked = await this.text('dialog');
     await this.page.click('#agree');
     await this.until("!['', 'Waiting for the operator…'].includes(document.querySelector('#action-result').innerText)");
     const answer = await this.page.evaluate("document.querySelector('#action-result.injected')?.innerText");
-    if (answer === undefined) throw new Error(`${verb} failed: ${await this.text('#action-result')}`);
+    if (answer === undefined) throw new Error(`the action failed: ${await this.text('#action-result')}`);
     await this.page.keyboard.press('Escape');
     return asked;
   }
 
-  /** Checks all views in both themes, wide and narrow; adds what is wrong to `mistakes`. */
-  async checkAppearance(): Promise<void> {
+  /**
+   * Checks what is shown now in both themes and three widths; adds what is wrong to `mistakes`.
+   * Takes pictures if SCREENSHOTS names a folder.
+   */
+  async checkView(name: string): Promise<void> {
     for (const theme of ['light', 'dark'])
-      for (const width of [360, 1280]) {
+      for (const width of [360, 1280, 2000]) {
         await this.page.setViewport({ width, height: 900 });
         await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
-        for (const view of views) {
-          await this.show(view);
-          await this.checkView(`${view}, ${theme}, ${width} px`);
-        }
+        await this.#checkNow(`${name}, ${theme}, ${width} px`);
+        const { SCREENSHOTS: folder } = process.env;
+        if (folder === undefined) continue;
+        mkdirSync(folder, { recursive: true });
+        await this.page.screenshot({ path: join(folder, `${name.replaceAll(' ', '-')}-${theme}-${width}.png`) });
       }
   }
 
-  /** Checks what is shown now; adds what is wrong to `mistakes`. */
-  async checkView(name: string): Promise<void> {
+  async #checkNow(name: string): Promise<void> {
     if ((await this.page.evaluate('document.documentElement.scrollWidth <= innerWidth')) !== true)
       this.mistakes.push(`${name}: the page is wider than the window`);
     await this.page.evaluate(axe.source);

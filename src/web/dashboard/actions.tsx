@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DashboardQuestion, DashboardTag, DashboardVerb } from '../../api/dashboard-reports.ts';
 import type { ReportsClient } from '../reports-client.ts';
 import { LookUp } from './look-up.tsx';
-import { Dialog } from './parts.tsx';
+import { Dialog, Notes } from './parts.tsx';
 
 const titles: Readonly<Record<DashboardVerb, string>> = {
   resume: 'Resume',
@@ -66,11 +66,7 @@ function Question({ client, question: { id, verb, effect, evidence } }: Question
       <p id="effect">
         <strong>{effect}</strong>
       </p>
-      {evidence.map((each) => (
-        <p key={each} class="note">
-          {each}
-        </p>
-      ))}
+      <Notes notes={evidence} />
       {!isAgreed && (
         <button type="button" id="agree" onClick={act}>
           {titles[verb]} now

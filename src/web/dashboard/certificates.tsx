@@ -88,7 +88,7 @@ function Phases({ phase }: Pick<DashboardCertificate, 'phase'>) {
           </li>
         ))}
       </ol>
-      <p class="muted">{known === undefined ? `Phase ${phase}` : `${known.name}: ${known.what}.`}</p>
+      <p class="muted">{known === undefined ? `Phase ${phase}.` : `${known.name}: ${known.what}.`}</p>
     </>
   );
 }

@@ -39,6 +39,9 @@ const results: Readonly<Record<DashboardCheck['result'], string>> = {
   Unknown: 'The result is unknown',
 };
 
+/** The part of an advice before its commands, without the word `to`. */
+const aimOf = (sentence = ''): string => sentence.slice(2, sentence.indexOf(':'));
+
 interface CheckViewProps {
   readonly check: DashboardCheck;
   /** What to show before the decision. */
@@ -57,9 +60,9 @@ function CheckView({ check, children }: CheckViewProps) {
         <p key={part}>{part}.</p>
       ))}
       {command !== undefined && <CopiedCommand text={command} />}
-      {advice.map(({ sentence, commands }) => (
+      {advice.map(({ sentence, commands }, index) => (
         <div key={sentence}>
-          <p>To{sentence.slice(2, sentence.indexOf(':') + 1)}</p>
+          <p>{aimOf(sentence) === aimOf(advice[index - 1]?.sentence) ? 'Or:' : `To${aimOf(sentence)}:`}</p>
           {commands.map((each) => (
             <CopiedCommand key={each} text={each} />
           ))}

@@ -18,7 +18,7 @@ function OverviewOf({ client, report }: { readonly client: ReportsClient; readon
   const { server, tags, revisions, replicas, outages, notes, allowsActions } = report;
   return (
     <>
-      <p class="muted">
+      <p class="muted server">
         API server: <code>{server}</code>
       </p>
       {outages.map((outage) => (

@@ -66,13 +66,18 @@ export function Dialog({ title, close, children }: DialogProps) {
   );
 }
 
+/** A text of a command, in which commands stand between backticks. */
+export function Quoting({ text }: { readonly text: string }) {
+  return <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+}
+
 /** Remarks, each a paragraph. */
 export function Notes({ notes }: { readonly notes: readonly string[] }) {
   return (
     <>
       {notes.map((note) => (
         <p key={note} class="note">
-          {note}
+          <Quoting text={note} />
         </p>
       ))}
     </>

@@ -2,6 +2,9 @@ import { Fragment } from 'preact';
 import type { DashboardDiff } from '../../api/dashboard-reports.ts';
 import { Notes } from './parts.tsx';
 
+type Comparison = NonNullable<DashboardDiff['compared']>;
+type Restarts = NonNullable<Comparison['needsRestart']>;
+
 /** How a new pod differs from the newest running pod, as `injector diff` shows a change. */
 export function PredictedDiff({ diff: { compared, notes } }: { readonly diff: DashboardDiff }) {
   return (
@@ -13,9 +16,13 @@ export function PredictedDiff({ diff: { compared, notes } }: { readonly diff: Da
   );
 }
 
+/** The fields that a running pod cannot get for one reason; often all for the same. */
+const fieldsOf = (all: Restarts, reason: string): string =>
+  all.flatMap((each) => (each.reason === reason ? each.field : [])).join(', ');
+
 const outcomes = { Injected: 'injected', NotInjected: 'not injected', Refused: 'refused' } as const;
 
-function Compared({ before, after, changes, unlistedChanges, needsRestart }: NonNullable<DashboardDiff['compared']>) {
+function Compared({ before, after, changes, unlistedChanges, needsRestart }: Comparison) {
   return (
     <>
       <dl class="shares">
@@ -38,9 +45,9 @@ function Compared({ before, after, changes, unlistedChanges, needsRestart }: Non
         <>
           <p>The pod needs a restart to get these changes:</p>
           <ul>
-            {needsRestart.map(({ field, reason }) => (
-              <li key={`${field} ${reason}`}>
-                <code>{field}</code>: {reason}
+            {[...new Set(needsRestart.map(({ reason }) => reason))].map((reason) => (
+              <li key={reason}>
+                {reason}: <code>{fieldsOf(needsRestart, reason)}</code>
               </li>
             ))}
           </ul>
@@ -55,7 +62,11 @@ function Compared({ before, after, changes, unlistedChanges, needsRestart }: Non
           </li>
         ))}
       </ul>
-      {unlistedChanges > 0 && <p>{unlistedChanges} more changes: use `injector diff`.</p>}
+      {unlistedChanges > 0 && (
+        <p>
+          {unlistedChanges} more changes: use <code>injector diff</code>.
+        </p>
+      )}
     </>
   );
 }

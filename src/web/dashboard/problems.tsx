@@ -40,7 +40,7 @@ function Problem({ namespace, kind, name, reason, message, command }: DashboardP
   return (
     <li class="card">
       <h3>
-        {namespace === '' ? '' : `${namespace}/`}
+        {namespace === '' || kind === 'Namespace' ? '' : `${namespace}/`}
         {kind}/{name} <span class="pill doubtful">{reason}</span>
       </h3>
       <p>{message}</p>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { DashboardTag, StepMark } from '../../api/dashboard-reports.ts';
 import type { RestartStatus, RolloutPodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
-import { Bar, PodNumbers } from './parts.tsx';
+import { Bar, Notes, PodNumbers } from './parts.tsx';
 
 const toneOfPhase: Readonly<Record<string, string>> = {
   RolledBack: 'bad',
@@ -31,7 +31,7 @@ export function TagCard({ tag, children }: TagCardProps) {
       {steps.length > 0 && <Steps steps={steps} />}
       {state !== undefined && <Shares state={state} />}
       <p class="news">{news}</p>
-      {advice !== undefined && <p class="note">{advice}</p>}
+      {advice !== undefined && <Notes notes={[advice]} />}
       {restartState !== undefined && <Restarts restarts={restartState} />}
       <p class="muted">
         {namespaces.length} {namespaces.length === 1 ? 'namespace' : 'namespaces'}; pods: <PodNumbers {...tag.pods} />
