@@ -38,6 +38,18 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
+  it('lets the event loop turn before each pass, even if no pass waits for anything', async () => {
+    let [passes, turns] = [0, 0];
+    const { loop, finish } = setUp(() => Promise.resolve(++passes && 1e9));
+    for (let key = 0; key < 20; key++) loop.add(String(key));
+    while (passes < 20) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+    assert.ok(turns >= 19, `20 passes began in ${turns} turns`);
+    await finish();
+  });
+
   it('backs off, and waits at least for the retryAfter in an answer of the API server', async () => {
     const slow = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow', retryAfter: 3 });
     const errors = [new Error('bug'), slow];

@@ -24,6 +24,8 @@ export class ReconcileLoop {
   readonly #queue: WorkQueue;
   readonly #failing = new Set<string>();
   #isOutage = false;
+  /** Resolves in the turn of the event loop in which the last requested pass may begin. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReconcileLoopOptions) {
     this.#options = options;
@@ -52,9 +54,19 @@ export class ReconcileLoop {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
-      await this.#once(key, signal);
+      await this.#nextTurn();
+      if (!signal.aborted) await this.#once(key, signal);
       this.#queue.done(key);
     }
+  }
+
+  /**
+   * Resolves in a turn of the event loop in which no other pass begins. A pass that sends no request
+   * ends in the turn in which it began, so the passes over many keys would add up to one long turn.
+   */
+  #nextTurn(): Promise<unknown> {
+    this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turn;
   }
 
   async #once(key: string, signal: AbortSignal): Promise<void> {
