@@ -51,7 +51,7 @@ describe('InjectorOperator with pod watches', () => {
     await first.stop();
     await cluster.launch('two', { role: 'controller' });
     await cluster.until(() => limits().length === 2);
-    assert.deepEqual(limits(), ['50', '250']);
+    assert.deepEqual(limits(), ['25', '250']);
   });
 
   it('publishes a configuration even if it fails for workloads in the cluster, and names the workloads', async () => {
