@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { updateAnnotation } from '../../src/api/revision-tag/update-annotation.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import { refusal, refusalOf } from '../harness/admissions.ts';
-import { applyAll, readObjects } from '../harness/apply.ts';
+import { applyAll, applyObject, readObjects } from '../harness/apply.ts';
 import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
-import type { Scenario } from '../harness/scenario-context.ts';
-import { none } from '../harness/wait-for.ts';
-import { barePod } from '../harness/workloads.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { isReady } from '../harness/pod.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import { none, waitFor } from '../harness/wait-for.ts';
+import { barePod, podsOf } from '../harness/workloads.ts';
+import { allowed, ownContainers, podAttempts, resizing } from './taken-over/pod-changes.ts';
 
 export const takenOver: Scenario = {
   name: 'taken-over',
@@ -18,7 +22,16 @@ export const takenOver: Scenario = {
     const { client, cluster } = context;
     const replicas = await context.startReplicas(
       { webhooks: 2 },
-      { operator: { restartWorkloads: true, certificateSigningRequests: true, holdPods: true } },
+      {
+        operator: {
+          restartWorkloads: true,
+          certificateSigningRequests: true,
+          holdPods: true,
+          updatePods: true,
+          updateImages: allowed.images,
+          updateMetadata: allowed.metadata,
+        },
+      },
     );
     // Stands in for a compromised replica, which can return any patch that a template can produce.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
@@ -58,9 +71,84 @@ export const takenOver: Scenario = {
         'allowed',
       );
     }
+    const updated = join(cluster.run.path, `${replicas.installation.namespace}-${controller}.kubeconfig`);
+    await checkPodChanges(context, page, updated);
+    await checkUpdates(context);
     return 'a compromised replica and controller can do exactly what SECURITY.md says';
   },
 };
+
+/** Builds an InjectorConfig whose image names its revision. Its template reads the ProxyConfig. */
+function updatesConfig(revision: string, cpu: string) {
+  const sidecar = `{{ $read := .ProxyConfig.ConfigPath -}}
+spec: {containers: [{name: injected, image: 'example.com/injected:${revision}', resources: {requests: {cpu: ${cpu}}}}]}`;
+  return injectorConfig(revision, { injection: { templates: { sidecar } } });
+}
+
+/** Checks that the policy lets the leader do what an update in place needs. */
+async function checkUpdates(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  await applyTagUntilReady(client, revisionTag('updating', 'updates'));
+  const namespace = await context.namespace('updating', { 'istio.io/rev': 'updating' });
+  await client.create(barePod(namespace, 'web'));
+  const pod = async () => (await podsOf(client, namespace))[0];
+  await waitFor('the pod to be ready', async () => isReady((await pod()) ?? barePod(namespace, 'web')));
+  const restart = { minReadySeconds: 0, readyTimeout: '10s' };
+  const move = async (revision: string, cpu: string) => {
+    await applyUntilReady(client, updatesConfig(revision, cpu));
+    await applyObject(client, revisionTag('updating', revision, { strategy: { update: 'InPlace', restart } }));
+  };
+  const state = async () => {
+    const found = await pod();
+    const image = found?.spec.containers.find(({ name }) => name === 'injected')?.image;
+    return `${image} ${found?.metadata.annotations?.[updateAnnotation] ?? ''}`;
+  };
+  await move('updates-2', '10m');
+  const isUpdated = async () => /injected:updates-2 $/.test(await state());
+  await context.check('negative control: the policy lets the leader update the pod', isUpdated);
+  await move('updates-3', '20m');
+  const isTakenBack = async () => /injected:updates-2 .*the API server refuses the change.*resize/.test(await state());
+  await context.check('negative control: the policy lets the leader take an update back', isTakenBack);
+}
+
+/** Checks the changes of an injected pod in SECURITY.md, as dry runs. */
+async function checkPodChanges(context: ScenarioContext, page: string, kubeconfig: string): Promise<void> {
+  const { client } = context;
+  await applyUntilReady(client, updatesConfig('updates', '10m'));
+  const namespace = await context.namespace('updated', { 'istio.io/rev': 'updates' });
+  // The API server refuses to resize a running pod whose kubelet does not report its resources.
+  const spec = { containers: ownContainers, schedulerName: 'none' };
+  const pod = await client.create(barePod(namespace, 'web', { spec }));
+  const [, section = ''] = page.split('\n## A compromised controller\n');
+  const rows = section
+    .split('\n## ', 1)
+    .join('')
+    .matchAll(/^\| (\w[^|]+) \| (allowed|policy) \|$/gm);
+  const expected = new Map([...rows].map(([, title = '', answer = '']) => [title, answer]));
+  const thief = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-thief' });
+  context.atEnd(() => thief.close());
+  const attempts = podAttempts(pod);
+  const answersTo = async (by: ApiClient) => {
+    const answers = new Map<string, string>();
+    for (const [title, { change, subresource }] of Object.entries(attempts)) {
+      const stored = await client.patch(pod, 'merge', { metadata: { annotations: { [updateAnnotation]: resizing } } });
+      const attempt = () => by.patch(stored, 'merge', change, { dryRun: true, subresource });
+      const message = await refusalOf(attempt);
+      const isRefused = message?.includes('ValidatingAdmissionPolicy') === true;
+      answers.set(title, message === undefined ? 'allowed' : isRefused ? 'policy' : message);
+    }
+    return answers;
+  };
+  const differing = (answers: Map<string, string>, wanted: (title: string) => string | undefined) =>
+    [...new Set([...answers.keys(), ...expected.keys()])]
+      .filter((title) => answers.get(title) !== wanted(title))
+      .map((title) => `${title}: ${answers.get(title)}, not ${wanted(title)}`);
+  const title = `a compromised controller changes running pods only as SECURITY.md says (${expected.size} attempts)`;
+  const found = differing(await answersTo(thief), (each) => expected.get(each));
+  await context.checkNow(title, () => none(found));
+  const invalid = differing(await answersTo(client), () => 'allowed');
+  await context.checkNow('an administrator may make every change, so none is invalid', () => none(invalid));
+}
 
 type AttemptInputs = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
 

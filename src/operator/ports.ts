@@ -61,6 +61,8 @@ export interface OperatorMetrics extends WatchObserver {
   restarts?(tag: string, figures: RestartFigures | undefined): void;
   /** The number of workloads that a pass restarted; 0 when the tag first requests restarts. */
   restarted?(tag: string, workloads: number): void;
+  /** Updates of pods in place that ended, by result; 0 when the tag first requests updates. */
+  podsUpdated?(tag: string, result: 'completed' | 'failed', pods: number): void;
   /** The number of pods that wait for their sidecar because of failurePolicy Hold; 0 at the end. */
   held?(name: string, pods: number): void;
   /** Drops the series of a deleted InjectorConfig. */

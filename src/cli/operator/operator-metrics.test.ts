@@ -118,14 +118,22 @@ describe("the controller's metrics", () => {
   it('shows the restarts for tags while the spec requests them and this process leads', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
-    const samplesOfRestarts = async () => (await samples(registry)).filter((line) => line.includes('injector_restart'));
+    const samplesOfRestarts = async () =>
+      (await samples(registry)).filter((line) => /injector_(restart|pod_updates)/.test(line));
     const counts = { stale: 5, restarting: 2, waiting: 3, failing: 1, untouched: 1 };
     metrics.restarted('prod', 0);
     metrics.restarted('prod', 1);
     metrics.restarted('beta', 0);
+    metrics.podsUpdated('prod', 'completed', 0);
+    metrics.podsUpdated('prod', 'failed', 1);
     for (const tag of ['prod', 'beta']) metrics.restarts(tag, { phase: 'Restarting', counts });
     metrics.restarts('beta', undefined);
-    const counted = ['injector_restarts_total{tag="prod"} 1', 'injector_restarts_total{tag="beta"} 0'];
+    const counted = [
+      'injector_restarts_total{tag="prod"} 1',
+      'injector_restarts_total{tag="beta"} 0',
+      'injector_pod_updates_total{tag="prod",result="completed"} 0',
+      'injector_pod_updates_total{tag="prod",result="failed"} 1',
+    ];
     assert.deepEqual(await samplesOfRestarts(), [
       ...counted,
       'injector_restart_phase{tag="prod",phase="Restarting"} 1',

@@ -51,6 +51,9 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     'Pods that wait for their sidecar, because the webhook could not be called when they were created (failurePolicy Hold). Reported by the leader.';
   const heldPods = gauge('injector_held_pods', ['injector'], heldPodsHelp);
   const restarted = counter('injector_restarts_total', 'Workloads restarted for a tag, by the leader.', 'tag');
+  const podsUpdatedHelp =
+    'Pods updated in place for a tag, by result: completed, failed (the update was taken back). Reported by the leader.';
+  const podsUpdated = counter('injector_pod_updates_total', podsUpdatedHelp, 'tag', 'result');
   /** The state of the rollout of each tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
@@ -92,6 +95,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     },
     rolloutEvent: (tag, reason) => rolloutEventCount.inc({ tag, reason }),
     restarted: (tag, workloads) => restarted.inc({ tag }, workloads),
+    podsUpdated: (tag, result, pods) => podsUpdated.inc({ tag, result }, pods),
     restarts: (tag, figures) => setOrDelete(restarts, tag, figures),
     usageFrom: (read) => void (readUsage = read),
     podNotInjected: (injector, reason) => podsNotInjected.inc({ injector, reason }),

@@ -31,6 +31,7 @@ import { type ClusterView, namespaces, pods } from '../cluster-view.ts';
 import { servedFiles } from '../configurations/last-good.ts';
 import type { LeaderClient } from '../controller/leading-client.ts';
 import type { EventReason } from '../reasons.ts';
+import type { OperatorMetrics } from '../ports.ts';
 import { proxyConfigResource, proxyConfigs } from '../replicas/proxy-config-resources.ts';
 import { resyncMs, updateManager } from '../settings.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
@@ -45,6 +46,7 @@ export interface PodUpdatesOptions {
   /** Stores the API server's response to a write, before the watch event arrives. */
   readonly written: (pod: KubernetesObject) => void;
   readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
+  readonly metrics: Pick<OperatorMetrics, 'podsUpdated'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly logger: Logger;
 }
@@ -188,6 +190,7 @@ export class PodUpdates {
       return;
     }
     await this.#patch(pod, updatePatch(pod, nothing, null), signal);
+    if (update.failed === undefined) this.#options.metrics.podsUpdated?.(update.tag, 'completed', 1);
     this.#options.logger.info('removed the record of an update of a pod', fieldsOf(pod, update));
   }
 
@@ -244,6 +247,7 @@ export class PodUpdates {
       kept === undefined
         ? failed
         : await restore({ ...before, images: {} }, `${failed}; its images were not restored: ${kept}`);
+    this.#options.metrics.podsUpdated?.(tag, 'failed', 1);
     this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason });
     const note = `the update by RevisionTag ${tag} to ${target} failed and was taken back: ${reason}`;
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });

@@ -20,10 +20,17 @@ describe('updates in place', () => {
   const fixture = new RestartFixture();
   afterEach(() => fixture.stop());
 
+  /** What the metric of updates counts. */
+  const counted: string[] = [];
+
   /** Installs revisions `old`, `new` and `env`, and tag `prod` at `old`. */
   async function begin(settings: object = {}, cpu: Partial<Record<'old' | 'new', string>> = {}): Promise<void> {
     const requests = (revision: 'old' | 'new'): string =>
       cpu[revision] === undefined ? '' : `, resources: {requests: {cpu: ${cpu[revision]}}}`;
+    counted.length = 0;
+    fixture.metrics.podsUpdated = (tag, result, pods) => {
+      if (pods > 0) counted.push(`${tag} ${result} ${pods}`);
+    };
     await fixture.begin(strategy, { updatePods: true, restartWorkloads: false, ...settings });
     await fixture.edit('old', template('proxy:1', requests('old')), 'prod');
     await fixture.edit('new', template('proxy:2', requests('new')));
@@ -183,6 +190,7 @@ describe('updates in place', () => {
       names.map((each) => imageOf(each)),
       ['proxy:1', 'proxy:1'],
     );
+    assert.deepEqual(counted, ['prod failed 1']);
     const annotation = stored(name)?.metadata.annotations?.['sidecar-injector.io/config'];
     assert.equal(annotation, `old.${fixture.hash('old')}`);
     fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'deny' });
@@ -314,6 +322,7 @@ describe('updates in place', () => {
     become('web-0', 1, running());
     await fixture.passUntil(() => updateOf('web-0') === undefined);
     assert.equal(imageOf('web-0'), 'proxy:2');
+    assert.deepEqual(counted, ['prod completed 1']);
   });
 
   for (const restartWorkloads of [false, true]) {

@@ -198,6 +198,7 @@ export class RestartPass implements RestartSource {
     const settlesIn = since + propagationMs - clock.monotonic();
     const { updates, mayRestart, updatedPods } = this.#options;
     const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
+    if (isUpdating) for (const result of ['completed', 'failed'] as const) metrics.podsUpdated?.(name, result, 0);
     if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), leading);
     const updating = updatingPods(updatedPods(), clock.now().getTime());
     const how = {
