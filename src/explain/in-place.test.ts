@@ -142,6 +142,22 @@ const rows: readonly Row[] = [
     wanted: native(next, {}, { restartPolicy: 'Never' }),
   },
   { title: 'a pod without a node', running: native(), wanted: native({ ...next, ...more }), kubelet: 'none' },
+  ...[
+    { title: 'a memory limit on a kubelet of 1.33', fields: {}, kubelet: 'v1.33.5', isPossible: false },
+    { title: 'a memory limit on a kubelet of 1.34', fields: {}, kubelet: 'v1.34.0', isPossible: true },
+    {
+      title: 'a memory limit of a container that restarts for it',
+      fields: { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] },
+      kubelet: 'v1.33.5',
+      isPossible: true,
+    },
+  ].map(({ title, fields, kubelet, isPossible }): Row => {
+    const limited = (memory: string): JsonObject =>
+      native({ ...fields, resources: { ...amounts, limits: { memory } } });
+    const row = { title, kubelet, running: limited('96Mi'), wanted: limited('128Mi') };
+    if (isPossible) return row;
+    return { ...row, fields: ['spec.initContainers[istio-proxy].resources'], reason: /1\.33 does not lower/ };
+  }),
   { title: 'a kubelet of 1.32', running: native(), wanted: native(next), kubelet: 'v1.32.0' },
   {
     title: 'an older kubelet',

@@ -150,7 +150,16 @@ function resizeObstacle(
     const added = ['cpu', 'memory'].find((each) => was[each] === undefined && becomes[each] !== undefined);
     if (added !== undefined) return `Kubernetes could not remove ${part}.${added} again if the update failed`;
   }
+  const [limit, newLimit] = [old, now].map((each) => amountIn(objectAt(each, ['limits']), 'memory'));
+  if (kubelet[0] < 34 && limit !== newLimit && !isRestartedForMemory(container))
+    return 'Kubernetes 1.33 does not lower limits.memory, so it could not restore it if the update failed';
   return jsonEqual(withoutComputing(old), withoutComputing(now)) ? undefined : 'Kubernetes resizes only CPU and memory';
+}
+
+function isRestartedForMemory({ resizePolicy }: JsonObject): boolean {
+  return listOf(resizePolicy).some(
+    ({ resourceName, restartPolicy }) => resourceName === 'memory' && restartPolicy === 'RestartContainer',
+  );
 }
 
 /** Returns resources without CPU and memory. */
