@@ -177,10 +177,9 @@ export class PodUpdates {
     if (update.failed === undefined && update.resizing === true && !hasFinalPhase(pod)) {
       // The tag may have moved on, and an author may have written another target into the record.
       const isWanted = group?.judgements.some(({ selectedBy }) => gives(selectedBy, update)) === true;
-      const failed = isWanted
-        ? await this.#resize(pod, update, before, bounds, signal)
-        : `RevisionTag ${update.tag} does not give new pods ${update.target} any more`;
-      if (failed !== undefined) await this.#takeBack(pod, update, before, failed, signal);
+      const moved = `RevisionTag ${update.tag} does not give new pods ${update.target} any more`;
+      const failed = isWanted ? await this.#resize(pod, update, before, bounds, signal) : moved;
+      if (failed !== undefined) await this.#takeBack(pod, update, before, failed, signal, isWanted);
       return;
     }
     const progress = update.failed === undefined ? updateProgress(pod, update, before, bounds, now) : 'Done';
@@ -225,8 +224,16 @@ export class PodUpdates {
   /**
    * Restores resources, then all else in one write, which also keeps why the update failed. If the
    * API server refuses the old images, the pod keeps the new ones, and the record says so.
+   * @param isFailure false if nothing has failed, so that the tag may come back to the target
    */
-  async #takeBack(pod: KubernetesObject, update: PodUpdate, before: PodBefore, why: string, signal: AbortSignal) {
+  async #takeBack(
+    pod: KubernetesObject,
+    update: PodUpdate,
+    before: PodBefore,
+    why: string,
+    signal: AbortSignal,
+    isFailure = true,
+  ) {
     const { tag, target, at } = update;
     const remaining = remainingResize(pod, before.resources ?? {});
     const isRemaining = Object.keys(remaining).length > 0;
@@ -235,11 +242,8 @@ export class PodUpdates {
     const current = isRemaining && refused === undefined ? await this.#read(pod.metadata, signal) : pod;
     if (current === undefined) return;
     const restore = async (write: PodWrite, reason: string): Promise<string> => {
-      await this.#patch(
-        current,
-        updatePatch(current, write, formatPodUpdate({ tag, target, at, failed: reason })),
-        signal,
-      );
+      const record = isFailure || refused !== undefined ? formatPodUpdate({ tag, target, at, failed: reason }) : null;
+      await this.#patch(current, updatePatch(current, write, record), signal);
       return reason;
     };
     const kept = await whyRefused(() => restore(before, failed));
@@ -249,7 +253,7 @@ export class PodUpdates {
         : await restore({ ...before, images: {} }, `${failed}; its images were not restored: ${kept}`);
     this.#options.metrics.podsUpdated?.(tag, 'failed', 1);
     this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason });
-    const note = `the update by RevisionTag ${tag} to ${target} failed and was taken back: ${reason}`;
+    const note = `the update by RevisionTag ${tag} to ${target} ${isFailure ? 'failed and ' : ''}was taken back: ${reason}`;
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
   }
 
