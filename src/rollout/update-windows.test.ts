@@ -21,6 +21,24 @@ describe('nextOpening', () => {
     assert.equal(nextOpening(undefined, 0), undefined);
   });
 
+  it('reads the clock of windows of the same zone once for each quarter of an hour', () => {
+    const windows = Array.from({ length: 14 }, (): UpdateWindow => ({ ...night, days: ['Fri'] }));
+    let reads = 0;
+    const { prototype } = Intl.DateTimeFormat;
+    const original = Object.getOwnPropertyDescriptor(prototype, 'formatToParts') ?? {};
+    const read = original.value as (date?: number | Date) => Intl.DateTimeFormatPart[];
+    prototype.formatToParts = function (date) {
+      reads += 1;
+      return read.call(this, date);
+    };
+    try {
+      assert.equal(opening('2026-01-01T21:00Z', ...windows), '2026-01-02T21:00Z');
+    } finally {
+      Object.defineProperty(prototype, 'formatToParts', original);
+    }
+    assert.equal(reads, 24 * 4 + 1);
+  });
+
   // 2026-01-01 is a Thursday.
   for (const [title, now, windows, expected] of [
     ['the first minute of a window', '2026-01-01T01:00Z', [{ from: '01:00', to: '05:00', ...utc }], 'open'],

@@ -20,7 +20,9 @@ export function nextOpening(windows: readonly UpdateWindow[] | undefined, now: n
   const clocks = new Map(windows.map(({ timeZone }) => [timeZone, localClock(timeZone)]));
   const first = Math.floor(now / quarterMs) * quarterMs;
   for (let quarter = first; quarter < first + horizonMs; quarter += quarterMs) {
-    const local = windows.map((window) => ({ window, minutes: clocks.get(window.timeZone)?.(quarter) ?? 0 }));
+    // To read a clock takes microseconds, and windows usually have the same one.
+    const times = new Map([...clocks].map(([timeZone, clock]) => [timeZone, clock(quarter)]));
+    const local = windows.map((window) => ({ window, minutes: times.get(window.timeZone) ?? 0 }));
     for (let passed = 0; passed < quarterMs; passed += minuteMs) {
       if (quarter + passed + minuteMs <= now) continue;
       if (!local.some(({ window, minutes }) => isWithin(window, minutes + passed / minuteMs))) continue;
