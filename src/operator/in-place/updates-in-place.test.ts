@@ -246,6 +246,25 @@ describe('updates in place', () => {
     for (const [name] of forged) assert.ok(!JSON.stringify(stored(name)?.spec).includes('evil'), name);
   });
 
+  it('change no pod of a denied namespace while the namespaces are listed again', async () => {
+    await begin();
+    fixture.namespace('shop', 'prod', { 'sidecar-injector.io/updates': 'deny' });
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.inPlace?.workloads === 1);
+    await fixture.clock.advance(601_000);
+    let isListing = false;
+    const again = (method: string, path: string): boolean => {
+      if (isListing || method !== 'GET' || !path.includes('limitranges')) return false;
+      isListing = true;
+      fixture.reconcilers.followPods(new AbortController().signal, () => undefined);
+      return false;
+    };
+    fixture.cluster.fail(again, 500, 'InternalError', 'never', 1);
+    await fixture.passOn();
+    assert.deepEqual([isListing, imageOf('web-0')], [true, 'proxy:1']);
+  });
+
   it('are not delayed by pods whose annotation names both configurations', async () => {
     await begin();
     const forged = Array.from({ length: 10 }, (_, index) => `forged-${index}`);

@@ -192,14 +192,19 @@ export class RestartPass implements RestartSource {
     // Skip planning only if the status reports Idle: otherwise the old phase would stay forever.
     const isIdle = this.#reports.of(name)?.phase === 'Idle';
     if (isIdle && this.#reports.isOver(name) && staleWorkloads(name, groups, bounds) === 0) return intervalMs.idle;
-    // A plan is valid until the tag's spec or its live path changes.
+    // A plan is valid until the tag's spec or its live path changes, or the pods are listed again:
+    // until the namespaces are listed, too, it is not known which of them deny updates.
     const hasChanged = (): boolean =>
-      leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
+      leading.aborted ||
+      podsOf(name) === undefined ||
+      judgedBy(name) !== path ||
+      objectOf(name)?.metadata.generation !== tag.metadata.generation;
     const settlesIn = since + propagationMs - clock.monotonic();
     const { updates, mayRestart, updatedPods } = this.#options;
     const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
     if (isUpdating) for (const result of ['completed', 'failed'] as const) metrics.podsUpdated?.(name, result, 0);
     if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), leading);
+    if (hasChanged()) return rejudgeMs;
     const updating = updatingPods(updatedPods(), clock.now().getTime());
     const how = {
       updates: isUpdating ? { verdictOf: updates.verdictOf.bind(updates), mayRestart } : undefined,
