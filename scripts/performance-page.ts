@@ -38,6 +38,14 @@ interface ContinuousIntegration {
   readonly controlPlanes: readonly Pick<Taken, 'cpuSeconds'>[];
 }
 
+/** The figures of `bench-wrk`. */
+interface WrkFigures {
+  readonly comparisons: readonly (Comparison & {
+    readonly bareWithBriefAnswer: number;
+    readonly ratioToBriefAnswer: number;
+  })[];
+}
+
 /** The figures of `bench-files`. */
 interface Files {
   readonly files: readonly {
@@ -113,6 +121,7 @@ export function performancePage(folder: string): string {
             '',
           ]),
     ]),
+    ...(existsSync(join(folder, 'bench-wrk.json')) ? wrkPage(read<WrkFigures>('bench-wrk')) : []),
     '## Where the time goes',
     '',
     `Milliseconds in the engine (templates: ${engine.templates}) for a new pod of a known workload, and for a pod never seen.`,
@@ -138,6 +147,29 @@ export function performancePage(folder: string): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+function wrkPage(measured: Measurement<WrkFigures>): string[] {
+  return [
+    '### With another load generator',
+    '',
+    `wrk sends pods never seen, with another hash each, on four connections (${describe(measured)}). The last two columns`,
+    'compare with a bare server that answers only the uid of the review: it saves the encryption of 10 kB, so every ratio is higher.',
+    '',
+    ...table(
+      ['pod', 'bare', 'ours', 'ratio', 'p99 of 4 connections', 'bare, brief answer', 'ratio'],
+      measured.figures.comparisons.map((each) => [
+        each.name,
+        each.bare.toFixed(3),
+        each.ours.toFixed(3),
+        each.ratio.toFixed(1),
+        `${each.p99.toFixed(1)} ms, ${each.p99Ratio.toFixed(1)} times bare`,
+        each.bareWithBriefAnswer.toFixed(3),
+        each.ratioToBriefAnswer.toFixed(1),
+      ]),
+    ),
+    '',
+  ];
 }
 
 /** Returns the section about commands that read files. */

@@ -10,7 +10,7 @@ export interface PodShape {
 export type ReviewMaker = (index: number) => Buffer;
 
 /** The placeholder for the number of a review: twelve digits, like the last group of a UUID. */
-const placeholder = '000000000000';
+export const placeholder = '000000000000';
 const fixed = '999999999999';
 
 /** Returns reviews whose pods, if `distinct`, differ in images, variables and an annotation. */
@@ -20,12 +20,22 @@ export function podReviews(shape: PodShape, distinct: boolean): ReviewMaker {
 
 /** Returns reviews like a recorded review. If `distinct`, the first images differ. */
 export function recordedReviews(recorded: string, distinct: boolean): ReviewMaker {
+  return reviewsOf(recordedTemplate(recorded, distinct));
+}
+
+function recordedTemplate(recorded: string, distinct: boolean): string {
   const withUid = recorded.replace(/(?<="uid":"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})[0-9a-f]{12}(?=")/, placeholder);
-  return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${placeholder}-`) : withUid);
+  return distinct ? withUid.replace(/"image":"/, `$&${placeholder}-`) : withUid;
 }
 
 /** Returns reviews whose pods also differ in names, labels and a port, which templates copy. */
 export function neverSeenReviews(recorded: string): ReviewMaker {
+  const reviews = reviewsOf(neverSeenTemplate(recorded));
+  return (index) => Buffer.from(withPort(reviews(index).toString(), index));
+}
+
+/** Returns a review with the placeholder in all texts that must differ; its port does not. */
+export function neverSeenTemplate(recorded: string): string {
   const { request } = JSON.parse(recorded) as { request: { object: { metadata: { labels?: { app?: string } } } } };
   const { app = '' } = request.object.metadata.labels ?? {};
   if (app === '') throw new Error('the recorded pod has no label app');
@@ -33,8 +43,7 @@ export function neverSeenReviews(recorded: string): ReviewMaker {
     new RegExp(`(?<="(?:app|app\\.kubernetes\\.io/name|name|generateName)":")${app}(?=["-])`, 'g'),
     `$&-${placeholder}`,
   );
-  const reviews = recordedReviews(renamed, true);
-  return (index) => Buffer.from(withPort(reviews(index).toString(), index));
+  return recordedTemplate(renamed, true);
 }
 
 /** Replaces the first containerPort in a JSON text with one of 50,000 ports. */
