@@ -23,6 +23,9 @@ interface Reading {
   readonly pods: number;
   readonly memoryMebibytes: number;
   readonly countedSeconds: number;
+  /** Only gate `scale-pods` measures these. */
+  readonly stallMilliseconds?: number | undefined;
+  readonly restartsPlannedSeconds?: number | undefined;
 }
 
 interface Start {
@@ -80,6 +83,7 @@ export function capacityPage(folder: string, values: ChartValues): string {
   const readings = readingsOf(read<{ readings: readonly RawReading[] }>(leader).figures);
   const memory = lineThrough(readings, 'memoryMebibytes');
   const counted = lineThrough(readings, 'countedSeconds');
+  const podsInFiveMinutes = (300 - counted.at(0)) / counted.slope;
   const largest = readings.at(-1) ?? { pods: 0, memoryMebibytes: 0, countedSeconds: 0 };
   const start = has('cluster-start') ? read<StartFigures>('cluster-start').figures : undefined;
   const { webhook, controller } = values as unknown as Readonly<Record<'webhook' | 'controller', Sized>>;
@@ -124,6 +128,12 @@ export function capacityPage(folder: string, values: ChartValues): string {
           `${each.memoryMebibytes} MiB; ${each.countedSeconds.toFixed(0)} s`,
           from(leader),
         ]),
+        ...readings.flatMap(({ pods, stallMilliseconds, restartsPlannedSeconds }) => {
+          const what = `longest delay of an admission by a process of role all that begins to lead ${pods} pods; until the restarts of a changed tag are planned`;
+          return stallMilliseconds === undefined || restartsPlannedSeconds === undefined
+            ? []
+            : [[what, `${stallMilliseconds} ms; ${restartsPlannedSeconds} s`, from(leader)]];
+        }),
         [
           'heap of the leader for a pod, with ten pods in a workload and with one',
           `${kept.bytesForPod} B, ${kept.bytesForPodWithoutEquals} B`,
@@ -206,6 +216,13 @@ export function capacityPage(folder: string, values: ChartValues): string {
           'extrapolated',
         ],
         [
+          'the list of pods of a leader in a process of role all',
+          `at about ${Math.floor(podsInFiveMinutes / 1000) * 1000} pods: etcd forgets a list after 5 minutes, and the list begins again`,
+          'the log repeats that the resourceVersion has expired; `injector_watched_objects` has no pods',
+          'mode `split`, whose controllers read ten times larger pages',
+          'extrapolated',
+        ],
+        [
           'the CPU of the replicas',
           'when the autoscaler is at its maximum',
           '`injector_admission_duration_seconds` rises, `injector_admission_in_flight` stays high',
@@ -256,11 +273,13 @@ interface RawReading {
   readonly controllerMebibytes?: number;
   readonly countedSeconds?: number;
   readonly countedMilliseconds?: number;
+  readonly stallMilliseconds?: number;
+  readonly restartsPlannedSeconds?: number;
 }
 
 function readingsOf({ readings }: { readonly readings: readonly RawReading[] }): Reading[] {
-  return readings.map(({ pods, memoryMebibytes, controllerMebibytes, countedSeconds, countedMilliseconds }) => ({
-    pods,
+  return readings.map(({ memoryMebibytes, controllerMebibytes, countedSeconds, countedMilliseconds, ...reading }) => ({
+    ...reading,
     memoryMebibytes: memoryMebibytes ?? controllerMebibytes ?? Number.NaN,
     countedSeconds: countedSeconds ?? (countedMilliseconds ?? Number.NaN) / 1000,
   }));

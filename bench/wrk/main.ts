@@ -123,9 +123,9 @@ async function compare(name: string, files: ConfigurationFiles, recorded: string
 }
 
 try {
-  await promisify(execFile)('wrk', ['--version']).catch((error: NodeJS.ErrnoException) => {
+  await promisify(execFile)('wrk', ['--version']).catch((error: unknown) => {
     // Its help ends with status 1.
-    if (error.code === 'ENOENT') throw new Error('wrk is missing: install the package wrk');
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Error('wrk is missing: install the package wrk');
   });
   if (golden === undefined) throw new Error('the folder of golden data is missing: pass it as argument');
   const recorded = readFileSync(join(golden, 'review.json'), 'utf8');

@@ -88,8 +88,8 @@ export async function startControlPlane(run: RunDirectory, { found, realNode = f
         command: (found as Partial<Record<ComponentName, string>> | undefined)?.[name] ?? paths.controlPlane,
         arguments: found === undefined ? [name, ...commands[name]] : commands[name],
         run,
-        // Collect garbage less often: a tenth less CPU time, for more memory. Without the limit, the
-        // API server takes 6.4 GB with 30,000 pods.
+        // Collect garbage less often: a tenth less CPU time, for more memory. Without the limit,
+        // the API server takes 6.4 GB with 30,000 pods.
         environment: { GOGC: '400', GOMEMLIMIT: '6GiB' },
       }),
     ]),

@@ -38,9 +38,9 @@ export interface ControllerOptions extends FollowingParts {
 
 /**
  * The objects per page, and the pause between pages in milliseconds. A page blocks the event loop
- * for 0.1 to 0.2 ms per pod, so small pages keep admissions fast in a process that serves them. Each
- * page costs a round trip, which is slow on a busy machine, so other processes read large pages:
- * etcd forgets a list after 5 minutes, and the list would never end.
+ * for 0.1 to 0.2 ms per pod, so small pages keep admissions fast in a process that serves them.
+ * Each page costs a round trip, which is slow on a busy machine, so other processes read large
+ * pages: etcd forgets a list after 5 minutes, and the list would never end.
  */
 const paging = {
   serving: { pageSize: 25, pagePauseMs: 10 },

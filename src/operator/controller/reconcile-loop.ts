@@ -61,8 +61,9 @@ export class ReconcileLoop {
   }
 
   /**
-   * Resolves in a turn of the event loop in which no other pass begins. A pass that sends no request
-   * ends in the turn in which it began, so the passes over many keys would add up to one long turn.
+   * Resolves in a turn of the event loop in which no other pass begins. A pass that sends no
+   * request ends in the turn in which it began, so the passes over many keys would add up to one
+   * long turn.
    */
   #nextTurn(): Promise<unknown> {
     this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve)));
