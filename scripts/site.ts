@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { brokenLinks } from './site/broken-links.ts';
+import { offeredExamples } from './site/pages.ts';
 
 const { BASE: base = '/', HOST_BASE: newest = base, VERSIONS: versions = '' } = process.env;
 const otherVersions = versions.split(' ').map((version) => `${newest}${version}/`);
@@ -19,7 +20,7 @@ rmSync(output, { recursive: true, force: true });
 run('node', 'node_modules/vitepress/bin/vitepress.js', 'build');
 cpSync('dist/web/playground', join(output, 'try'), { recursive: true });
 const pages = readdirSync(output, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'));
-const examples = readdirSync('catalog').map((file) => `<i id="example=${file.replace(/\.yaml$/, '')}"></i>`);
+const examples = offeredExamples.map((name) => `<i id="example=${name}"></i>`);
 const site = {
   base,
   pages: new Map(

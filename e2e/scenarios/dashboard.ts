@@ -12,7 +12,7 @@ import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { workload } from '../harness/workload-kinds.ts';
-import { createDeployment } from '../harness/workloads.ts';
+import { barePod, createDeployment, neverScheduled } from '../harness/workloads.ts';
 import { Workloads } from './canary/workloads.ts';
 import { DashboardPage, startBrowser, views } from './dashboard/dashboard-page.ts';
 
@@ -82,15 +82,19 @@ async function startDashboard(context: ScenarioContext, ...flags: string[]): Pro
 }
 
 /**
- * Creates a Deployment whose pods are refused with a text that tries to be HTML, and one whose new
- * pods would get such a text.
+ * Creates a Deployment whose pods are refused with a text that tries to be HTML, one whose new pods
+ * would get such a text, and a pod whose owner has it as kind and name.
  */
 async function createHostile(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const own = await context.namespace('hostile', { 'istio.io/rev': 'quoting' });
   await client.create(workload('Deployment', own, 'loud', { annotations: { [say]: spoken } }));
   await applyUntilReady(client, speaking('nothing'));
-  await createDeployment(client, await context.namespace('stale', { 'istio.io/rev': 'speaking' }), 'changed');
+  const stale = await context.namespace('stale', { 'istio.io/rev': 'speaking' });
+  await createDeployment(client, stale, 'changed');
+  const pod = barePod(stale, 'owned', { spec: neverScheduled });
+  const owner = { apiVersion: 'example.com/v1', kind: spoken, name: spoken, uid: 'none', controller: true };
+  await client.create({ ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } });
   await applyUntilReady(client, speaking(spoken));
 }
 
@@ -216,6 +220,11 @@ async function checkViews(context: ScenarioContext, shown: DashboardPage, namesp
     return /needs a restart[^]*spec\.containers\[spoken\]\.env\[SAID\]\.value\s+nothing\s+<img src=x/.test(text);
   });
   await page.keyboard.press('Escape');
+  await shown.search('INVALID');
+  await context.check('an owner whose name cannot exist is called INVALID', async () => {
+    await shown.until("document.querySelectorAll('.link').length === 1");
+    return /^\S+\s+\S+\/INVALID\s+speaking\s/.test(await shown.text('#workloads tbody'));
+  });
   await shown.search('loud');
   await context.check('a hostile answer of a template is a text', async () => {
     await shown.until("document.querySelector('#workloads')?.innerText.includes('<img src=x')");

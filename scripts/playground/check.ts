@@ -10,6 +10,7 @@ import { playgroundFiles } from '../../src/cli/commands/playground.ts';
 import { servePages } from '../../src/cli/pages/serve-pages.ts';
 import { compareRows } from './rows.ts';
 import type { Side } from '../../src/web/engine/evaluate.ts';
+import { offeredExamples } from '../site/pages.ts';
 import { checkAccessibility, expect, figures, mistakes } from '../html-report/page-checks.ts';
 
 const folder = 'dist/web/playground';
@@ -74,13 +75,15 @@ async function checkExamples(page: Page): Promise<void> {
   const catalog = readdirSync('catalog').flatMap((file) => /^(.*)\.yaml$/.exec(file)?.[1] ?? []);
   const injectors = {
     hello: 'default',
-    'revision-tag': '1-24',
-    'istio-1.1': 'istio-1-1',
-    kubesphere: 'logsidecar',
+    'revision-tag-canary': '1-24',
+    'istio-1.1-release': 'istio-1-1',
+    'kubesphere-logsidecar': 'logsidecar',
     ...Object.fromEntries(catalog.map((name) => [name, name])),
   };
   const offered = await page.evaluate("[...document.querySelectorAll('#example option')].map(({ value }) => value)");
   const expected = ['', ...Object.keys(injectors), 'not-selected'];
+  const linked = Object.keys(injectors).sort().join();
+  expect([...offeredExamples].sort().join() === linked, `the site does not link to ${linked}`);
   expect(
     (offered as string[]).sort().join() === expected.sort().join(),
     `the examples are ${String(offered)}, not ${expected.join()}`,
@@ -154,7 +157,7 @@ async function checkDeadline(browser: Browser, url: string): Promise<void> {
   await page.goto(url);
   await until(page, `${textOf('[role=alert]')}?.includes('stopped after 10 seconds')`, 'the deadline');
   isHanging = false;
-  await page.select('#example', 'revision-tag');
+  await page.select('#example', 'revision-tag-canary');
   await until(page, `${outcome} === 'Injected' && ${textOf('[role=alert]')} === undefined`, 'a new engine');
   await page.close();
 }

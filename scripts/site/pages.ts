@@ -37,15 +37,27 @@ export function siteLink(href: string, file: string, repository: string): string
   const target = posix.join(posix.dirname(file), path);
   const hash = anchor === undefined ? '' : `#${anchor}`;
   if (isPage(target)) return `/${sitePath(target)}${hash}`;
-  if (/^catalog\/.*\.yaml$/.test(target)) return `/${target.replace(/yaml$/, 'md')}${hash}`;
+  if (/^(?:catalog|examples)\/[^/]*\.yaml$/.test(target)) return `/${target.replace(/yaml$/, 'md')}${hash}`;
   return `${repository}/blob/main/${target}${hash}`;
 }
 
-/** Returns the page of a file of catalog/: what its header says, then the rest of the file. */
-export function catalogPage(name: string, file: string): string {
+/** The files of examples/ and catalog/ that the playground offers; the link is `#example=NAME`. */
+export const offeredExamples = [
+  ...['hello', 'revision-tag-canary', 'istio-1.1-release', 'kubesphere-logsidecar'],
+  ...['log-shipper', 'oauth2-proxy', 'vault-agent', 'envoy'],
+];
+
+/** Returns the page of an example: what the header of its file says, then the rest of the file. */
+export function examplePage(name: string, file: string): string {
   const [header = ''] = /^(?:#.*\n)+/.exec(file) ?? [];
-  const about = header.replace(/^# ?/gm, '').trim();
-  const links = `[Try it in the playground](/try/#example=${name}){target="_self"} · [All sidecars of the catalog](./)`;
+  const about = header
+    .replace(/^# ?/gm, '')
+    .replaceAll('<', '&lt;')
+    // Commands are indented.
+    .replace(/(?:^ {2}.*\n)+/gm, (commands) => `\`\`\`sh\n${commands.replace(/^ {2}/gm, '')}\`\`\`\n`)
+    .trim();
+  const attempt = `[Try it in the playground](/try/#example=${name}){target="_self"} · `;
+  const links = `${offeredExamples.includes(name) ? attempt : ''}[All of them](./)`;
   return `# ${name}\n\n${about}\n\n${links}\n\n\`\`\`yaml\n${file.slice(header.length)}\`\`\`\n`;
 }
 

@@ -13,7 +13,7 @@ import type { Texts } from '../engine/evaluate.ts';
 /** Texts to begin with. */
 interface Example extends Texts {
   readonly title: string;
-  /** The name in links: `#example=NAME`; in the catalog, that of the file. */
+  /** The name in links: `#example=NAME`; that of a file, if it is one. */
   readonly name: string;
 }
 
@@ -30,14 +30,14 @@ const catalogued = (name: string, title: string, config: string, label: string):
 export const examples: readonly [Example, ...Example[]] = [
   { name: 'hello', title: 'Hello: one template', config: body(hello), pod: body(sleep) },
   {
-    name: 'revision-tag',
+    name: 'revision-tag-canary',
     title: 'A revision and its tag',
     config: `${body(revision)}---\n${body(tag)}`,
     pod: sleepWith('istio.io/rev: prod'),
   },
-  { name: 'istio-1.1', title: 'Istio 1.1', config: body(istio), pod: sleepWith('istio.io/rev: istio-1-1') },
+  { name: 'istio-1.1-release', title: 'Istio 1.1', config: body(istio), pod: sleepWith('istio.io/rev: istio-1-1') },
   {
-    name: 'kubesphere',
+    name: 'kubesphere-logsidecar',
     title: 'A log sidecar',
     config: body(logSidecar),
     pod: sleepWith('kubesphere.io/workspace: demo'),
