@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { dump } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { prepullLabel } from '../../src/api/names.ts';
 import { updateAnnotation } from '../../src/api/revision-tag/update-annotation.ts';
 import { podChanges } from '../../src/explain/pod-changes.ts';
 import { asAdmitted } from '../../src/explain/predict-pod.ts';
@@ -14,13 +15,14 @@ import { containersIn, isReady, type Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
-import { deployment, podsOf } from '../harness/workloads.ts';
+import { deployment, podsMatching, podsOf } from '../harness/workloads.ts';
 
 const name = 'in-place';
 const system = `${name}-system`;
 const tag = 'prod';
 const bounds = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 1, readyTimeout: '15s' };
 const strategy = { update: 'InPlace', restart: bounds };
+const prepulling = { update: 'InPlace', restart: { ...bounds, prepull: true } };
 
 /** The image of a revision, and a field that differs, too. */
 interface Revision {
@@ -53,6 +55,7 @@ export const inPlace: Scenario = {
     const values = [
       'mode=all',
       'operator.updatePods=true',
+      'operator.prepullPods=true',
       'operator.updateImages={localhost/agent,127.0.0.1:1/,sidecar-injector:}',
     ];
     const flags = values.flatMap((value) => ['--set', value]);
@@ -81,7 +84,7 @@ export const inPlace: Scenario = {
       const { workloads: able, byRestart, notCompared } = (await restartsOf(context, tag)).inPlace ?? {};
       return found(`${able} ${byRestart} ${notCompared}`, '8 0 0');
     });
-    await applyObject(client, revisionTag(tag, 'next', { strategy }));
+    await applyObject(client, revisionTag(tag, 'next', { strategy: prepulling }));
     const started = Date.now();
     await killLeader(context, all);
     await context.check('all pods have the new revision, and their updates are complete', () => areAt(all, 'next'), {
@@ -90,6 +93,7 @@ export const inPlace: Scenario = {
     const seconds = Math.round((Date.now() - started) / 1000);
     await checkUntouched(context, all, before, 1);
     await context.check('the tag is Idle', async () => (await restartsOf(context, tag)).phase === 'Idle');
+    await checkPulls(context, all);
     for (const each of [workloads[0], workloads.at(-1)]) await checkLikeNew(context, each, await all());
 
     for (const [revision, restarts] of [
@@ -144,6 +148,30 @@ export const inPlace: Scenario = {
     return `${before.size} pods of 8 workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; resized twice; too much CPU and two bad images were tried in ${tried.join(', ')} pods, and taken back`;
   },
 };
+
+/** Checks that no pod that pulls remains, and that a failed pull changes no pod. */
+async function checkPulls(context: ScenarioContext, all: () => Promise<Pod[]>): Promise<void> {
+  const { client } = context;
+  const pulls = () => podsMatching(client, system, { [prepullLabel]: 'true' });
+  const events = await client.list(resourceKind('v1', 'Event'), { namespace: system });
+  const said = events.items.map((event) => JSON.stringify(event)).filter((text) => text.includes('-prepull-'));
+  await context.checkNow('a pod has pulled the image before', () => said.length > 0);
+  await context.check('no pod that has pulled remains', async () => found(`${(await pulls()).length}`, '0'));
+  await applyObject(client, revisionTag(tag, 'absent', { strategy: prepulling }));
+  await context.check(
+    'prepull: if the node cannot pull, the status names the node, the image and the error',
+    async () => {
+      const [first] = (await restartsOf(context, tag)).waiting.filter(({ reason }) => reason === 'NotPulled');
+      const says = /^image 127\.0\.0\.1:1\/absent:1 on node \S+ could not be pulled: (ErrImagePull|ImagePullBackOff)/;
+      return says.test(first?.message ?? '');
+    },
+  );
+  await context.checkNow('prepull: no pod was changed', () => areAt(all, 'next'));
+  await applyObject(client, revisionTag(tag, 'next', { strategy }));
+  await context.check('prepull: after the way back, no pod that pulls remains', async () => {
+    return found(`${(await pulls()).length}`, '0');
+  });
+}
 
 /** Returns a window that begins in twelve hours. */
 function closedWindow() {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { prepullLabel } from '../../src/api/names.ts';
 import { updateAnnotation } from '../../src/api/revision-tag/update-annotation.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
@@ -10,10 +11,10 @@ import { applyAll, applyObject, readObjects } from '../harness/apply.ts';
 import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { isReady } from '../harness/pod.ts';
-import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import { applyTagUntilReady, restartsOf, revisionTag } from '../harness/revision-tags.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { barePod, podsOf } from '../harness/workloads.ts';
-import { allowed, ownContainers, podAttempts, resizing } from './taken-over/pod-changes.ts';
+import { allowed, ownContainers, podAttempts, pullAttempts, resizing } from './taken-over/pod-changes.ts';
 
 export const takenOver: Scenario = {
   name: 'taken-over',
@@ -28,6 +29,7 @@ export const takenOver: Scenario = {
           certificateSigningRequests: true,
           holdPods: true,
           updatePods: true,
+          prepullPods: true,
           updateImages: allowed.images,
           updateMetadata: allowed.metadata,
         },
@@ -74,6 +76,7 @@ export const takenOver: Scenario = {
     const updated = join(cluster.run.path, `${replicas.installation.namespace}-${controller}.kubeconfig`);
     await checkPodChanges(context, page, updated);
     await checkUpdates(context);
+    await checkPulls(context, replicas.installation.namespace, updated);
     return 'a compromised replica and controller can do exactly what SECURITY.md says';
   },
 };
@@ -93,7 +96,7 @@ async function checkUpdates(context: ScenarioContext): Promise<void> {
   await client.create(barePod(namespace, 'web'));
   const pod = async () => (await podsOf(client, namespace))[0];
   await waitFor('the pod to be ready', async () => isReady((await pod()) ?? barePod(namespace, 'web')));
-  const restart = { minReadySeconds: 0, readyTimeout: '10s' };
+  const restart = { minReadySeconds: 0, readyTimeout: '10s', prepull: true };
   const move = async (revision: string, cpu: string) => {
     await applyUntilReady(client, updatesConfig(revision, cpu));
     await applyObject(client, revisionTag('updating', revision, { strategy: { update: 'InPlace', restart } }));
@@ -104,11 +107,40 @@ async function checkUpdates(context: ScenarioContext): Promise<void> {
     return `${image} ${found?.metadata.annotations?.[updateAnnotation] ?? ''}`;
   };
   await move('updates-2', '10m');
-  const isUpdated = async () => /injected:updates-2 $/.test(await state());
+  const isUpdated = async () =>
+    /injected:updates-2 $/.test(await state()) && (await restartsOf(context, 'updating')).phase === 'Idle';
   await context.check('negative control: the policy lets the leader update the pod', isUpdated);
   await move('updates-3', '20m');
   const isTakenBack = async () => /injected:updates-2 .*the API server refuses the change.*resize/.test(await state());
   await context.check('negative control: the policy lets the leader take an update back', isTakenBack);
+}
+
+/** Checks which pods a thief can really create and delete in the operator's namespace. */
+async function checkPulls(context: ScenarioContext, namespace: string, kubeconfig: string): Promise<void> {
+  const [node] = (await context.client.list(resourceKind('v1', 'Node'))).items;
+  const thief = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-thief' });
+  context.atEnd(() => thief.close());
+  const [[title, good] = ['', undefined], ...others] = Object.entries(
+    pullAttempts(namespace, node?.metadata.name ?? ''),
+  );
+  if (good === undefined) throw new Error('no attempt');
+  await context.checkNow(`a compromised controller may create and delete ${title}`, async () => {
+    await thief.create(good);
+    await thief.delete(good);
+    return true;
+  });
+  const allowed: string[] = [];
+  for (const [what, pod] of others) {
+    const message = await refusalOf(() => thief.create(pod));
+    if (!/ValidatingAdmissionPolicy|violates PodSecurity/.test(message ?? ''))
+      allowed.push(`${what}: ${message ?? 'allowed'}`);
+  }
+  await context.checkNow(`it may create no such pod with ${others.map(([what]) => what).join(', ')}`, () =>
+    none(allowed),
+  );
+  const own = (await podsOf(context.client, namespace)).find(({ metadata: { labels } }) => !labels?.[prepullLabel]);
+  const message = await refusalOf(() => thief.delete(own ?? good));
+  await context.checkNow('it may delete no other pod', () => message?.includes('ValidatingAdmissionPolicy') === true);
 }
 
 /** Checks the changes of an injected pod in SECURITY.md, as dry runs. */

@@ -121,6 +121,9 @@ export const replicaAnnotations = {
   holdsPods: ownName('holds-pods'),
 } as const;
 
+/** The label of a pod that pulls an image on a node before a sidecar is updated there. */
+export const prepullLabel = ownName('prepull');
+
 /** The annotation of a held pod that the operator has separated from its Job; the Job's uid. */
 export const replacingAnnotation = ownName('replacing');
 

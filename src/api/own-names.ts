@@ -21,6 +21,7 @@ export const ownNames = {
   original:
     'annotation of a pod in a file: what the pod had before `injector inject`, as a JSON merge patch (RFC 7386), and how it was written',
   'path-formats': "annotation of a replica's Lease: the comma-separated formats of webhook paths that it supports",
+  prepull: 'label of a pod in the namespace of the operator that pulls an image before sidecars are updated with it',
   replacing: 'annotation of a held pod: the operator has separated the pod from its Job, and deletes the pod',
   replica: "label of a replica's Lease: the operator class of the replica",
   restart: 'annotation of a Deployment, StatefulSet or DaemonSet: `"false"` excludes the workload from restarts',

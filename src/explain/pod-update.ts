@@ -95,6 +95,13 @@ export function updatePatch(stored: KubernetesObject, write: PodWrite, record: s
   };
 }
 
+/** Returns the images that the kubelet of a running pod starts because of an update. */
+export function startedImages({ spec, status }: KubernetesObject, { images }: Pick<PodWrite, 'images'>): string[] {
+  const pod = { spec, status } as JsonObject;
+  const started = Object.entries(images).filter(([key]) => !isFinished(pod, key, statusOf(pod, key)));
+  return [...new Set(started.map(([, image]) => image))];
+}
+
 /** The bounds of an update: the fields of `spec.strategy.restart`. */
 export interface UpdateBounds {
   readonly minReadySeconds: number;

@@ -1,10 +1,43 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { updateAnnotation } from '../../../src/api/revision-tag/update-annotation.ts';
+import { pullingPod } from '../../../src/operator/in-place/image-pulls.ts';
 import type { Container, Pod } from '../../harness/pod.ts';
 
 /** A change of a running pod, as a merge patch. */
 export interface PodAttempt {
   readonly change: Record<string, unknown>;
   readonly subresource?: 'resize';
+}
+
+/** Returns pods of the operator's namespace: the first pulls an image, and others do more. */
+export function pullAttempts(namespace: string, node: string): Record<string, KubernetesObject> {
+  const tag = {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'RevisionTag',
+    metadata: { name: 'none', uid: 'none' },
+  };
+  const pod = (image: string) => {
+    const made = pullingPod(namespace, node, image, { tag, pullSecrets: ['registry'] });
+    return { ...made, metadata: { ...made.metadata, ownerReferences: [] } };
+  };
+  const good = pod('example.com/injected:2');
+  const [container] = good.spec.containers;
+  const withSpec = (more: object) => ({ ...good, spec: { ...good.spec, ...more } });
+  const withContainer = (more: object) => withSpec({ containers: [{ ...container, ...more }] });
+  return {
+    'a pod that pulls an image': good,
+    'another image': pod('example.com/thief:1'),
+    'another command': withContainer({ command: ['/bin/sh'] }),
+    arguments: withContainer({ args: ['-c', 'true'] }),
+    'a variable of a Secret': withContainer({ envFrom: [{ secretRef: { name: 'sidecar-injector-hello' } }] }),
+    root: withSpec({ securityContext: { runAsNonRoot: false } }),
+    'a token': withSpec({ automountServiceAccountToken: true }),
+    'the ServiceAccount of replicas': withSpec({ serviceAccountName: 'injector-operator-webhook' }),
+    'a volume': withSpec({ volumes: [{ name: 'keys', secret: { secretName: 'sidecar-injector-hello' } }] }),
+    'an init container': withSpec({ initContainers: [{ ...container, name: 'other' }] }),
+    'no deadline': withSpec({ activeDeadlineSeconds: undefined }),
+    'no label': { ...good, metadata: { ...good.metadata, labels: {} } },
+  };
 }
 
 /** What the chart allows in `operator.updateImages` and `operator.updateMetadata`. */

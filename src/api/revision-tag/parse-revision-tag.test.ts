@@ -36,6 +36,7 @@ describe('parseRevisionTag', () => {
         perNamespace: 1,
         minReadySeconds: 10,
         missing: false,
+        prepull: false,
         readyTimeout: '10m',
       },
       rollback: { restart: 'None' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   choice,
+  dnsSubdomainPattern,
   duration,
   durationPattern,
   flag,
@@ -76,6 +77,13 @@ const restart = z.object({
     ),
   missing: flag(
     'When true, workloads with pods that should have a sidecar and have none are restarted, too. The pods may be older than the webhook, or than the label of their namespace.',
+  ),
+  prepull: flag(
+    'When true, each node pulls the new images before the first pod on it is updated in place (update InPlace), by a pod in the namespace of the operator that ends at once.',
+  ),
+  pullSecrets: optional(
+    list(text(253, dnsSubdomainPattern, 'must be the name of a Secret'), 10),
+    'The names of Secrets in the namespace of the operator with which prepull pulls images.',
   ),
 });
 

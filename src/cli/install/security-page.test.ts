@@ -16,6 +16,7 @@ function rightsOf(chart: ReturnType<typeof readChart>): string[] {
   const operator = {
     restartWorkloads: true,
     updatePods: true,
+    prepullPods: true,
     certificateSigningRequests: true,
     certManager: true,
     holdPods: true,

@@ -13,6 +13,7 @@ import {
   type PodWrite,
   type UpdateBounds,
   type UpdateJudgement,
+  startedImages,
   updatePatch,
   updateProgress,
 } from '../../explain/pod-update.ts';
@@ -33,13 +34,14 @@ import type { LeaderClient } from '../controller/leading-client.ts';
 import type { EventReason } from '../reasons.ts';
 import type { OperatorMetrics } from '../ports.ts';
 import { proxyConfigResource, proxyConfigs } from '../replicas/proxy-config-resources.ts';
+import { ImagePulls, type Prepull } from './image-pulls.ts';
 import { resyncMs, updateManager } from '../settings.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
 export interface PodUpdatesOptions {
   /** Checks before each write that this process still leads. */
-  readonly client: Pick<LeaderClient, 'list' | 'listAll' | 'patch'>;
+  readonly client: Pick<LeaderClient, 'list' | 'listAll' | 'patch' | 'create' | 'delete'>;
   readonly view: Pick<ClusterView, 'configMaps' | 'kubelets'>;
   /** The namespace of the operator, with the ConfigMaps of configurations. */
   readonly namespace: string;
@@ -89,9 +91,11 @@ export class PodUpdates {
   readonly #options: PodUpdatesOptions;
   /** The verdicts on stale workloads, by tag and `workloadKey`. */
   readonly #verdicts = new Map<string, Map<string, UpdateVerdict>>();
+  readonly #pulls: ImagePulls;
 
   constructor(options: PodUpdatesOptions) {
     this.#options = options;
+    this.#pulls = new ImagePulls(options);
   }
 
   /** Returns the verdict on a workload; undefined until one of its pods is judged. */
@@ -127,9 +131,16 @@ export class PodUpdates {
 
   /**
    * Updates one stale pod of a workload. Returns false if the pod cannot be updated: then the
-   * verdict says why. @throws ApiError if the write fails
+   * verdict says why.
+   * @param prepull how the node first pulls the images of the pod; undefined if it need not
+   * @throws ApiError if the write fails; ImageNotPulled until the node has the images
    */
-  async update(tag: string, workload: StaleWorkload, signal: AbortSignal): Promise<boolean> {
+  async update(
+    tag: string,
+    workload: StaleWorkload,
+    prepull: Prepull | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { target } = workload;
     // As the controller of a StatefulSet does, begin with the highest ordinal.
     const [next] = [...workload.pods].sort((one, other) => byName(other, one));
@@ -137,6 +148,9 @@ export class PodUpdates {
     const found = await this.#inspect(tag, workload, next, this.#injectors(), signal);
     if (found === undefined || !('write' in found.judgement)) return false;
     const { pod, judgement } = found;
+    const { nodeName } = pod.spec as { readonly nodeName?: string };
+    if (prepull !== undefined && nodeName !== undefined)
+      await this.#pulls.require(nodeName, startedImages(pod, judgement.write), prepull, signal);
     const update = { tag, target, at: this.#options.clock.now().getTime() };
     if (Object.keys(judgement.resize).length === 0) {
       await this.#commit(pod, update, judgement, signal);
@@ -255,6 +269,11 @@ export class PodUpdates {
     this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason });
     const note = `the update by RevisionTag ${tag} to ${target} ${isFailure ? 'failed and ' : ''}was taken back: ${reason}`;
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });
+  }
+
+  /** Deletes the pods that pulled images for a tag. */
+  async removePulls(tag: string, signal: AbortSignal): Promise<void> {
+    await this.#pulls.remove(tag, signal);
   }
 
   /** Forgets all tags except these. */

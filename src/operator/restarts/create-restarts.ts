@@ -29,7 +29,7 @@ export interface RestartParts extends Omit<
 > {
   readonly settings: OperatorSettings;
   readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks' | 'configMaps' | 'kubelets'>;
-  readonly client: Pick<LeaderClient, 'apply' | 'list' | 'listAll' | 'patch'>;
+  readonly client: Pick<LeaderClient, 'apply' | 'list' | 'listAll' | 'patch' | 'create' | 'delete'>;
   readonly targets: Pick<TagTargets, 'tags'>;
   readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook' | 'updatesChoice' | 'updatedPods' | 'written'>;
 }

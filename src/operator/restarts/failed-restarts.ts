@@ -1,6 +1,7 @@
 import type { RestartHold } from '../../rollout/restart-candidate.ts';
 import type { WorkloadLookup } from './restart-candidates.ts';
 import { recordedWorkload, type WorkloadRecord } from './workload-record.ts';
+import { ImageNotPulled } from '../in-place/image-pulls.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /** A restart whose write failed. */
@@ -20,12 +21,15 @@ interface Known extends FailedRestart {
 }
 
 /**
- * The minimum back-off of a workload, in milliseconds: always 60 s for `Refused`; 1, 2, 4 ... 60 s
- * for `Conflict`; 5, 20, 80 ... 600 s for `Failed`. From the third `Failed` on, it exceeds
- * {@link uncertainMs}, so the workload stops counting against the bounds before the next attempt.
+ * The minimum back-off of a workload, in milliseconds: always 60 s for `Refused` and `NotPulled`;
+ * 1, 2, 4 ... 60 s for `Conflict`; 2, 4, 8, 15 s for `Pulling`; 5, 20, 80 ... 600 s for `Failed`.
+ * From the third `Failed` on, it exceeds {@link uncertainMs}, so the workload stops counting
+ * against the bounds before the next attempt.
  */
 const backOff = {
   Refused: { initial: 60_000, factor: 1, max: 60_000 },
+  NotPulled: { initial: 60_000, factor: 1, max: 60_000 },
+  Pulling: { initial: 2000, factor: 2, max: 15_000 },
   Conflict: { initial: 1000, factor: 2, max: 60_000 },
   Failed: { initial: 5000, factor: 4, max: 600_000 },
 } as const;
@@ -84,16 +88,16 @@ export class FailedRestarts {
   holdOf(key: string): RestartHold | undefined {
     const known = this.#known.get(key);
     if (known === undefined || this.#monotonic() >= this.#backOffUntil(known)) return undefined;
-    return { reason: known.reason, message: known.message, isFailure: known.reason !== 'Conflict' };
+    return { reason: known.reason, message: known.message, isFailure: !isQuiet(known) };
   }
 
   /** Returns the namespaces whose workloads should come last. */
   lastNamespaces(): ReadonlySet<string> {
     const failures = new Map<string, number>();
-    for (const { reason, record } of this.#known.values()) {
-      const { namespace = '' } = record.metadata;
+    for (const known of this.#known.values()) {
+      const { namespace = '' } = known.record.metadata;
       // A conflict does not predict other failures.
-      if (reason !== 'Conflict') failures.set(namespace, (failures.get(namespace) ?? 0) + 1);
+      if (!isQuiet(known)) failures.set(namespace, (failures.get(namespace) ?? 0) + 1);
     }
     return new Set([...failures].filter(([, count]) => count >= manyInNamespace).map(([namespace]) => namespace));
   }
@@ -116,26 +120,33 @@ export class FailedRestarts {
     return found;
   }
 
-  #backOffUntil({ reason, at, times }: Known): number {
+  #backOffUntil(known: Known): number {
+    const { reason, at, times } = known;
     const { initial, factor, max } = backOff[reason];
     const alone = Math.min(initial * factor ** Math.min(times - 1, 30), max);
-    return at + (reason === 'Conflict' ? alone : Math.max(alone, retryShare * this.#cost));
+    return at + (isQuiet(known) ? alone : Math.max(alone, retryShare * this.#cost));
   }
 }
 
-/** Returns the time that one retry would take, in milliseconds. A conflict takes little time. */
-function costOf({ reason, took }: Known): number {
-  return reason === 'Conflict' ? 0 : took + passMs;
+/** Reports whether a write is only delayed, so that no user has to act. */
+export function isQuiet({ reason }: Pick<FailedWrite, 'reason'>): boolean {
+  return reason === 'Conflict' || reason === 'Pulling';
+}
+
+/** Returns the time that one retry would take, in milliseconds. A delay takes little time. */
+function costOf(known: Known): number {
+  return isQuiet(known) ? 0 : known.took + passMs;
 }
 
 /**
  * The result of a failed write. `reason` appears in `status.restarts.waiting`.
  * - `Refused`: the API server rejected this object; nothing was written.
  * - `Conflict`: the workload has changed since the operator read it, or was deleted.
+ * - `Pulling`, `NotPulled`: the node of a pod does not have its new image; nothing was written.
  * - `Failed`: any other failure, whether or not the workload is its cause.
  */
 interface FailedWrite {
-  readonly reason: 'Refused' | 'Conflict' | 'Failed';
+  readonly reason: 'Refused' | 'Conflict' | 'Failed' | ImageNotPulled['reason'];
   /** Whether this write or an earlier one may have restarted the workload. */
   readonly isUncertain: boolean;
 }
@@ -145,6 +156,7 @@ interface FailedWrite {
  * no longer leads, the API server throttles (429), or the error is not an API error.
  */
 export function failedWrite(error: unknown): FailedWrite | undefined {
+  if (error instanceof ImageNotPulled) return { reason: error.reason, isUncertain: false };
   if (!(error instanceof ApiError) || error.reason === 'NotLeading') return undefined;
   const { code, message } = error;
   // A webhook may deny with any code; a ValidatingAdmissionPolicy uses one of four codes.

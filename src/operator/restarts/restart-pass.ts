@@ -11,7 +11,7 @@ import { RestartReports, type RestartReportsOptions } from './restart-reports.ts
 import { type AskingTag, asksForRestarts, restartsNotAllowed, type RestartSource } from './restart-source.ts';
 import type { RefusedPods } from '../pods/refused-pods.ts';
 import { otherKeys } from '../controller/wake-ups.ts';
-import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
+import { failedWrite, FailedRestarts, isQuiet, type FailedRestart } from './failed-restarts.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import { FairShares } from '../../rollout/fair-shares.ts';
 import { defaultSlices, inSlices } from '../../steps/in-slices.ts';
@@ -221,6 +221,7 @@ export class RestartPass implements RestartSource {
       ({ plan } = await this.#plan(tag, after, workloads, false, how));
     }
     if (hasChanged()) return rejudgeMs;
+    if (isUpdating && plan.status.phase === 'Idle' && !isIdle) await updates.removePulls(name, leading);
     const object = objectOf(name);
     const status = { ...plan.status, ...(path !== null && { path }) };
     if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
@@ -260,13 +261,13 @@ export class RestartPass implements RestartSource {
 
   /** Writes the planned restarts in sequence. Stops at the first failure. */
   async #write(
-    { metadata: { name: tag } }: RevisionTag,
+    { metadata: { name: tag }, spec }: RevisionTag,
     { plan, records, previous, podsOf }: TagRestarts,
     workloads: FollowedWorkloads,
     hasChanged: () => boolean,
     leading: AbortSignal,
   ): Promise<Writes> {
-    const { recorder, metrics, logger } = this.#options;
+    const { recorder, metrics, logger, updates, objectOf } = this.#options;
     for (const candidate of plan.restart.slice(0, maxWrites)) {
       const { key, target, namespace, isInPlace: isUpdate = false } = candidate;
       if (hasChanged()) return 'failed';
@@ -278,16 +279,25 @@ export class RestartPass implements RestartSource {
         if (!isUpdate) return writeRestart(this.#options, record, { tag, target, signal: leading });
         const stale = podsOf(key).filter(({ state }) => state === 'stale');
         const pods = stale.flatMap(({ group }) => [...group.pods.values()]);
-        await this.#options.updates?.update(tag, { key, target, pods }, leading);
+        const { prepull, pullSecrets = [] } = restartBounds(spec.strategy ?? {});
+        const object = objectOf(tag);
+        const pulling = prepull && object !== undefined ? { tag: object, pullSecrets } : undefined;
+        await updates?.update(tag, { key, target, pods }, pulling, leading);
         return undefined;
       });
       if ('failure' in written) {
         this.#failed.add(key, written.failure);
         const { reason, message } = written.failure;
-        const isConflict = reason === 'Conflict';
-        logger[isConflict ? 'debug' : 'warn']('failed to update a workload', { ...fields, reason, error: message });
+        logger[isQuiet(written.failure) ? 'debug' : 'warn']('failed to update a workload', {
+          ...fields,
+          reason,
+          error: message,
+        });
         const note = `the ${isUpdate ? 'update' : 'restart'} for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
-        if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
+        const event = { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note } as const;
+        if (!isQuiet(written.failure)) recorder.record(record, event);
+        // Other nodes can pull at the same time.
+        if (reason === 'Pulling') continue;
         return 'failed';
       }
       this.#failed.resolve(key);
