@@ -80,6 +80,7 @@ export function fillCluster(cluster: RevisionCluster, { revisions, tags, namespa
   for (const plural of plurals) each(plural, { ...leaving, finalizers: [] });
   for (const lease of operatorLeases()) memory.put('leases', lease);
   const hashes = new Map<string, string>();
+  const skipWindows = new Set(revisions.flatMap(({ name, windowsPods }) => (windowsPods === 'Skip' ? name : [])));
   for (const { name, state, windowsPods } of revisions) {
     const sidecar = `spec:\n  containers:\n  - name: ${name}\n    image: proxy\n`;
     const spec = { webhook: { keys: keysOf[name] }, injection: { windowsPods, templates: { sidecar } }, paused: state === 'paused' };
@@ -107,7 +108,9 @@ export function fillCluster(cluster: RevisionCluster, { revisions, tags, namespa
   // The API server adds this label.
   for (const [name, labels] of Object.entries(namespaces)) cluster.addNamespace(name, { ...labels, 'kubernetes.io/metadata.name': name });
   for (const [index, { namespace, app, by, isOld, labels, creationTimestamp, is }] of pods.entries()) {
-    const entries = by.map((name) => `${name}.${(isOld ? undefined : hashes.get(name)) ?? '0a0a0a0a'}`);
+    // The current configuration injects no such pod, so only an earlier one can have done it.
+    const isSkipped = (by: string) => is === 'hostNetwork' || (is === 'windows' && skipWindows.has(by));
+    const entries = by.map((name) => `${name}.${(isOld || isSkipped(name) ? undefined : hashes.get(name)) ?? '0a0a0a0a'}`);
     const statuses = Object.fromEntries(by.map((name) => [keysOf[name]?.status ?? '', JSON.stringify({ revision: name })]));
     const foreign = is === 'foreign' && { [istioKeys.status]: '{"revision":"old"}' };
     const injected = entries.length > 0 ? { 'sidecar-injector.io/config': entries.join(), ...statuses } : foreign;
