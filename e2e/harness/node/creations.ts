@@ -28,8 +28,8 @@ export class Creations {
   }
 
   /** Returns how many creations began since a time, and what failed, with the seconds after it. */
-  since(time: number): { made: number; problems: string[] } {
-    const results = this.#results.filter(({ at }) => at >= time);
+  since(time: number, isCounted: (at: number) => boolean = () => true): { made: number; problems: string[] } {
+    const results = this.#results.filter(({ at }) => at >= time && isCounted(at));
     const problems = results.flatMap(({ at, problem }) =>
       problem === undefined ? [] : `after ${((at - time) / 1000).toFixed(1)} s: ${problem}`,
     );
