@@ -3,6 +3,7 @@ import { dump } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { prepullLabel } from '../../src/api/names.ts';
 import { updateAnnotation } from '../../src/api/revision-tag/update-annotation.ts';
+import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { podChanges } from '../../src/explain/pod-changes.ts';
 import { asAdmitted } from '../../src/explain/predict-pod.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
@@ -12,23 +13,40 @@ import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts'
 import { agent, call } from '../harness/node/agent.ts';
 import { agentImage, otherAgentImage } from '../harness/node/images.ts';
 import { containersIn, isReady, type Pod } from '../harness/pod.ts';
-import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
+import {
+  applyTagUntilReady,
+  describeLeft,
+  restartsOf,
+  revisionTag,
+  type RevisionTagObject,
+  revisionTags,
+} from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
-import { deployment, podsMatching, podsOf } from '../harness/workloads.ts';
+import { deployment, podsMatching, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
+import { Client } from './in-place/connections.ts';
 
 const name = 'in-place';
 const system = `${name}-system`;
 const tag = 'prod';
 const bounds = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 1, readyTimeout: '15s' };
 const strategy = { update: 'InPlace', restart: bounds };
+const steps = [10, 50, 100].map((weight) => ({ weight }));
+const analysis = { minimumPods: 1, minReadySeconds: 1, readyTimeout: '60s' };
 const prepulling = { update: 'InPlace', restart: { ...bounds, prepull: true } };
+
+/** The number of Deployments and StatefulSets, and of pods of each and of the Job, by size. */
+const sizes = {
+  short: { deployments: 4, sets: 1, replicas: 2, setReplicas: 2, jobPods: 1, workloads: 8, pods: 13 },
+  full: { deployments: 6, sets: 3, replicas: 6, setReplicas: 6, jobPods: 4, workloads: 12, pods: 60 },
+};
 
 /** The image of a revision, and a field that differs, too. */
 interface Revision {
   image: string;
   env?: object[];
   cpu?: string;
+  lifecycle?: object;
 }
 
 const usualCpu = '10m';
@@ -49,8 +67,10 @@ export const inPlace: Scenario = {
     'on a real node, the operator updates the sidecars of running pods in place: no pod is recreated, no app container restarts, the pods equal new pods, a bad image is taken back, and a killed leader changes nothing of this',
   destructive: 'it installs the operator as real pods',
   realNode: true,
+  full: '60 pods of 12 workloads by canary, and what clients see, 10 minutes',
   run: async (context) => {
     const { client, cluster } = context;
+    const size = sizes[context.size];
     await context.namespace('system', { 'pod-security.kubernetes.io/enforce': 'restricted' });
     const values = [
       'mode=all',
@@ -66,29 +86,29 @@ export const inPlace: Scenario = {
       await applyUntilReady(client, configOf(revision, fields));
     await applyTagUntilReady(client, revisionTag(tag, 'first'));
     const namespace = await context.namespace('shop', { 'istio.io/rev': tag });
-    const workloads = workloadsIn(namespace);
+    const workloads = workloadsIn(namespace, size);
     for (const each of workloads) await client.create(each);
     const all = (): Promise<Pod[]> => podsOf(client, namespace);
-    const areReady = async () => (await all()).length === 13 && (await all()).every(isReady);
-    await waitFor('13 ready pods', areReady, { timeout: 150_000 });
+    const areReady = async () => (await all()).length === size.pods && (await all()).every(isReady);
+    await waitFor(`${size.pods} ready pods`, areReady, { timeout: 240_000 });
     const before = identities(await all());
 
     const said = await runInjector(['diff', '--to', 'next', '--tag', tag, '-o', 'json', ...clusterFlags(cluster)]);
     const { summary } = JSON.parse(said.out) as { summary: { podsInPlace: number; podsByRestart: number } };
     await context.checkNow('injector diff says before that all pods can be updated in place', () =>
-      found(`${summary.podsInPlace} ${summary.podsByRestart}`, '13 0'),
+      found(`${summary.podsInPlace} ${summary.podsByRestart}`, `${size.pods} 0`),
     );
     const windows = [closedWindow()];
     await applyObject(client, revisionTag(tag, 'next', { strategy: { ...strategy, windows } }));
     await context.check('outside the windows, the status says that all workloads can be updated in place', async () => {
       const { workloads: able, byRestart, notCompared } = (await restartsOf(context, tag)).inPlace ?? {};
-      return found(`${able} ${byRestart} ${notCompared}`, '8 0 0');
+      return found(`${able} ${byRestart} ${notCompared}`, `${size.workloads} 0 0`);
     });
     await applyObject(client, revisionTag(tag, 'next', { strategy: prepulling }));
     const started = Date.now();
     await killLeader(context, all);
     await context.check('all pods have the new revision, and their updates are complete', () => areAt(all, 'next'), {
-      timeout: 120_000,
+      timeout: 240_000,
     });
     const seconds = Math.round((Date.now() - started) / 1000);
     await checkUntouched(context, all, before, 1);
@@ -100,9 +120,11 @@ export const inPlace: Scenario = {
       ['larger', 2],
       ['next', 3],
     ] as const) {
-      await applyObject(client, revisionTag(tag, revision, { strategy }));
+      const canary = context.size === 'full' && { canary: { steps, analysis } };
+      await applyObject(client, revisionTag(tag, revision, { strategy: { ...strategy, ...canary } }));
+      if (canary !== false) await checkSteps(context, all, revision, size.workloads);
       const title = `resize: all pods have ${revisions[revision]?.cpu ?? usualCpu} CPU, and then the image of ${revision}`;
-      await context.check(title, () => areAt(all, revision), { timeout: 180_000 });
+      await context.check(title, () => areAt(all, revision), { timeout: 300_000 });
       await checkUntouched(context, all, before, restarts);
       await checkLikeNew(context, workloads[0], await all());
     }
@@ -129,8 +151,8 @@ export const inPlace: Scenario = {
     await context.check('workloads that need a restart are listed, with the field if a restart helps', async () => {
       const { untouched, inPlace: expected } = await restartsOf(context, tag);
       const needing = untouched.filter(({ message: why }) => why.includes('spec.initContainers[sidecar].env'));
-      if (needing.length !== 6) throw new Error(untouched.map(describeLeft).join('; '));
-      return expected?.byRestart === 8;
+      if (needing.length !== size.workloads - 2) throw new Error(untouched.map(describeLeft).join('; '));
+      return expected?.byRestart === size.workloads;
     });
     await checkUntouched(context, all, before);
     await applyObject(client, revisionTag(tag, 'next', { strategy }));
@@ -138,16 +160,103 @@ export const inPlace: Scenario = {
       const { phase } = await restartsOf(context, tag);
       return phase === 'Idle' && (await areAt(all, 'next', true));
     });
+    const calls = context.size === 'full' ? await checkConnections(context) : {};
     context.measured({
+      ...calls,
       pods: before.size,
       seconds,
       recreated: 0,
       appRestarts: 0,
       tried: Math.max(...tried),
     });
-    return `${before.size} pods of 8 workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; resized twice; too much CPU and two bad images were tried in ${tried.join(', ')} pods, and taken back`;
+    return `${before.size} pods of ${size.workloads} workloads updated in place in ${seconds} s with a killed leader, 0 recreated, 0 restarts of apps; resized twice; too much CPU and two bad images were tried in ${tried.join(', ')} pods, and taken back`;
   },
 };
+
+/** Checks that no step of a canary updates more workloads than its share. */
+async function checkSteps(context: ScenarioContext, all: () => Promise<Pod[]>, revision: string, workloads: number) {
+  const weights = new Set<number>();
+  const above: string[] = [];
+  const isPromoted = async () => {
+    // The pods first: the weight only rises.
+    const updated = (await all()).filter((pod) => configurationOf(pod).startsWith(`${revision}.`));
+    const owners = new Set(updated.map(({ metadata: { name: pod = '' } }) => pod.split('-')[0]));
+    const { status } = await context.client.get<RevisionTagObject>(revisionTags, tag);
+    const { weight = 0, phase, stable, canary } = (status?.['rollout'] ?? {}) as Partial<RolloutState>;
+    if (JSON.stringify(canary ?? {}).includes(`"${revision}"`)) {
+      weights.add(weight);
+      if (owners.size > Math.ceil((workloads * weight) / 100)) above.push(`${owners.size} at ${weight} %`);
+    }
+    return phase === 'Promoted' && JSON.stringify(stable).includes(`"${revision}"`);
+  };
+  await waitFor(`the promotion of ${revision}`, isPromoted, { timeout: 300_000, interval: 100 });
+  await context.checkNow(`canary: no step (${[...weights].join(', ')} %) updated more workloads than its share`, () =>
+    found(above.join('; '), ''),
+  );
+}
+
+/** Measures what clients see of an update in place, and of a restart, with a drain of 5 s. */
+async function checkConnections(context: ScenarioContext) {
+  const { client } = context;
+  const lifecycle = { preStop: { sleep: { seconds: 5 } } };
+  for (const [revision, image] of Object.entries({ 'calls-1': agentImage, 'calls-2': otherAgentImage }))
+    await applyUntilReady(client, configOf(revision, { image, lifecycle }));
+  await applyTagUntilReady(client, revisionTag('calls', 'calls-1'));
+  const namespace = await context.namespace('calls', { 'istio.io/rev': 'calls' });
+  const containers = [
+    agent(app, { securityContext: undefined, readinessProbe: call(8080, '/', { periodSeconds: 1 }) }),
+  ];
+  const spec = { containers, terminationGracePeriodSeconds: 15 };
+  await client.create(deployment(namespace, 'web', { replicas: 3, spec }));
+  await waitForDeployment(client, namespace, 'web');
+  const pods = await podsOf(client, namespace);
+  const connectTo = (port: number) =>
+    pods.map((pod) => new Client((pod.status as { podIP?: string } | undefined)?.podIP ?? '', port));
+  const before = identities(pods);
+  const [inPlaceSidecar, inPlaceApp] = [connectTo(15020), connectTo(8080)];
+  const move = { strategy: { update: 'InPlace', restart: { minReadySeconds: 0, readyTimeout: '60s' } } };
+  await applyObject(client, revisionTag('calls', 'calls-2', move));
+  const areUpdated = async () => {
+    const others = (await podsOf(client, namespace)).filter(
+      (pod) => imageOf(pod) !== otherAgentImage || !isReady(pod) || restartsIn(pod, 'sidecar') !== 1,
+    );
+    return found(others.map(describe).join('; '), '');
+  };
+  await context.check('connections: the pods are updated in place', areUpdated, { timeout: 90_000 });
+  await Promise.all([...inPlaceSidecar, ...inPlaceApp].map((each) => each.stop()));
+  const now = await podsOf(client, namespace);
+  await context.checkNow('connections: no pod was recreated', () =>
+    found(JSON.stringify([...identities(now)].sort()), JSON.stringify([...before].sort())),
+  );
+  await context.checkNow('connections: none to an app was refused or cut', () =>
+    found(inPlaceApp.map(({ failed, cut }) => `${failed} ${cut}`).join(), '0 0,0 0,0 0'),
+  );
+  const early = inPlaceSidecar.flatMap(({ gaps }, index) => gaps.filter((gap) => !isAway(now[index], gap)));
+  await context.checkNow('connections: those to a sidecar fail only while this sidecar restarts', () =>
+    found(JSON.stringify(early), '[]'),
+  );
+  const recreated = [...connectTo(15020), ...connectTo(8080)];
+  await restartDeployment(client, namespace, 'web');
+  await waitFor('the old pods to end', async () => (await podsOf(client, namespace)).length === 3);
+  await Promise.all(recreated.map((each) => each.stop()));
+  const cuts = (clients: readonly Client[]) => clients.reduce((sum, { cut }) => sum + cut, 0);
+  return {
+    connectionsOpened: inPlaceSidecar.reduce((sum, { opened }) => sum + opened, 0),
+    sidecarAwayMilliseconds: inPlaceSidecar.map(({ longest }) => longest),
+    sidecarConnectionsCut: cuts(inPlaceSidecar),
+    appConnectionsCut: cuts(inPlaceApp),
+    restartSidecarConnectionsCut: cuts(recreated.slice(0, 3)),
+    restartAppConnectionsCut: cuts(recreated.slice(3)),
+  };
+}
+
+/** Reports whether the sidecar of a pod was away. The times of a status are whole seconds. */
+function isAway(pod: Pod | undefined, { from, until }: { from: number; until: number }): boolean {
+  const status = pod && statusesOf(pod).find((each) => each.name === 'sidecar');
+  const ended = Date.parse(status?.lastState?.terminated?.finishedAt ?? '');
+  const started = Date.parse(status?.state?.running?.startedAt ?? '');
+  return from >= ended - 1000 && until <= started + 3000;
+}
 
 /** Checks that no pod that pulls remains, and that a failed pull changes no pod. */
 async function checkPulls(context: ScenarioContext, all: () => Promise<Pod[]>): Promise<void> {
@@ -179,11 +288,19 @@ function closedWindow() {
   return { from, to };
 }
 
-function configOf(revision: string, { image, env, cpu = usualCpu }: Revision) {
+function configOf(revision: string, { image, env, cpu = usualCpu, lifecycle }: Revision) {
   const flags = { name: 'pod/sidecar', recorder: '', port: 15020 };
   const probe = call(15020, '/', { periodSeconds: 1 });
   const resources = { requests: { cpu, memory: '16Mi' }, limits: { cpu: cpu === '1000' ? cpu : '1', memory: '256Mi' } };
-  const more = { image, restartPolicy: 'Always', startupProbe: probe, readinessProbe: probe, env, resources };
+  const more = {
+    image,
+    restartPolicy: 'Always',
+    startupProbe: { ...probe, failureThreshold: 30 },
+    readinessProbe: probe,
+    env,
+    resources,
+    lifecycle,
+  };
   const sidecar = agent(flags, { ...more, securityContext: undefined });
   const setup = agent(
     { name: 'pod/setup', recorder: '', exit: 0 },
@@ -201,24 +318,28 @@ function setupImage(image: string): string {
 
 const app = { name: 'pod/app', recorder: '', port: 8080 };
 
-/** Returns four Deployments, a StatefulSet, a DaemonSet, a running Job and a bare pod: 13 pods. */
-function workloadsIn(namespace: string): KubernetesObject[] {
+/** Returns Deployments, StatefulSets, a DaemonSet, a running Job and a bare pod. */
+function workloadsIn(namespace: string, size: (typeof sizes)['short']): KubernetesObject[] {
   const containers = [agent(app, { securityContext: undefined })];
   const spec = { containers, terminationGracePeriodSeconds: 2, automountServiceAccountToken: false };
   const made = (which: string, replicas: number) => deployment(namespace, which, { replicas, spec });
-  const deployments = ['a', 'b', 'c', 'd'].map((which) => made(which, 2));
-  const set = made('set', 2);
-  const { template, ...rest } = set['spec'] as { template: object };
+  const numbered = (count: number, which: string) => Array.from({ length: count }, (_, index) => `${which}${index}`);
+  const deployments = numbered(size.deployments, 'web').map((which) => made(which, size.replicas));
+  const sets = numbered(size.sets, 'set').map((which) => made(which, size.setReplicas));
   const daemon = made('daemon', 1);
   const { selector, template: daemonTemplate } = daemon['spec'] as Record<string, object>;
   const labels = { app: 'job' };
   return [
     ...deployments,
-    { ...set, kind: 'StatefulSet', spec: { ...rest, template, serviceName: 'set' } },
+    ...sets.map((set) => ({ ...set, kind: 'StatefulSet', spec: { ...(set['spec'] as object), serviceName: 'set' } })),
     { ...daemon, kind: 'DaemonSet', spec: { selector, template: daemonTemplate } },
     {
       ...objectOf('batch/v1', 'Job', 'job', namespace),
-      spec: { template: { metadata: { labels }, spec: { ...spec, restartPolicy: 'Never' } } },
+      spec: {
+        parallelism: size.jobPods,
+        completions: size.jobPods,
+        template: { metadata: { labels }, spec: { ...spec, restartPolicy: 'Never' } },
+      },
     },
     { ...objectOf('v1', 'Pod', 'bare', namespace), spec },
   ];
