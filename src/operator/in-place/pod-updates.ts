@@ -84,8 +84,8 @@ const validMs = { verdict: resyncMs, problem: 60_000 };
 const renderLimits = { steps: 20_000, outputBytes: 256 * 1024, work: 1_500_000 };
 
 /**
- * Updates running pods in place, one API object at a time. All state is in the annotation of the
- * pods; a verdict is remembered only until it is used.
+ * Updates running pods in place, one API object at a time. What has happened is in the annotation
+ * of the pods; a verdict on a workload is remembered until it expires, because it costs requests.
  */
 export class PodUpdates {
   readonly #options: PodUpdatesOptions;
@@ -265,7 +265,7 @@ export class PodUpdates {
       kept === undefined
         ? failed
         : await restore({ ...before, images: {} }, `${failed}; its images were not restored: ${kept}`);
-    this.#options.metrics.podsUpdated?.(tag, 'failed', 1);
+    if (isFailure) this.#options.metrics.podsUpdated?.(tag, 'failed', 1);
     this.#options.logger.warn('took back the update of a pod', { ...fieldsOf(pod, update), reason });
     const note = `the update by RevisionTag ${tag} to ${target} ${isFailure ? 'failed and ' : ''}was taken back: ${reason}`;
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'UpdateTakenBack', action: 'Update', note });

@@ -460,6 +460,7 @@ describe('updates in place', () => {
       await fixture.passOn();
       await fixture.move('prod', 'new');
       await fixture.passUntil(() => updateOf('web-0')?.resizing === true);
+      assert.deepEqual(counted, []);
     });
 
     it('give no pod a configuration that an author has written into its record', async () => {
