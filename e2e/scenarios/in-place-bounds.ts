@@ -56,7 +56,7 @@ export const inPlaceBounds: Scenario = {
     'updates in place of hundreds of pods for two tags hold their bounds, budgets, windows and consent at every stored version of a pod, leave kubelets alone that cannot restart a sidecar, and take bad images back',
   destructive: 'it adds nodes with old kubelets',
   ownControlPlane: true,
-  full: '1,000 pods, about 3 minutes',
+  full: '1,100 pods, about 7 minutes',
   run: async (context) => {
     const { client, cluster } = context;
     for (const version of nodes) await createNodes(client, [nodeOf(version)], version);
