@@ -20,14 +20,16 @@ const podOf = (resources: Resources | undefined, containers: JsonObject[], init:
   spec: { containers, initContainers: init, ...(resources && { resources: { ...resources } }) },
 });
 const resourcesOf = ({ spec }: JsonObject): unknown => (spec as JsonObject).resources;
+const cpu = (amount: string): Resources => ({ requests: { cpu: amount } });
+const memory = (amount: string): Resources => ({ requests: { memory: amount } });
 const native = { restartPolicy: 'Always' };
-const app = container({ requests: { cpu: '1' } });
+const app = container(cpu('1'));
 
 describe('addPodResources', () => {
   const large = { requests: { cpu: '300m', memory: '128Mi' }, limits: { memory: '256Mi' } };
   const rows: [title: string, own: Resources | undefined, sidecar: JsonObject, expected: Resources | undefined][] = [
     ['nothing without resources of the pod', undefined, container(large), undefined],
-    ['only amounts that are set', { requests: { cpu: '1' } }, container(large), { requests: { cpu: '1300m' } }],
+    ['only amounts that are set', cpu('1'), container(large), cpu('1300m')],
     [
       'the limits, and the requests of a sidecar without a limit',
       { limits: { cpu: '2', memory: '1Gi' } },
@@ -35,60 +37,21 @@ describe('addPodResources', () => {
       { limits: { cpu: '2300m', memory: '1280Mi' } },
     ],
     ['a native sidecar', { requests: { cpu: 1 } }, container(large, native), { requests: { cpu: '1300m' } }],
-    [
-      'nothing for an init container that is small',
-      { requests: { cpu: '1' } },
-      container(large, { init: true }),
-      { requests: { cpu: '1' } },
-    ],
-    [
-      'a limit as the request',
-      { requests: { memory: '100M' } },
-      container({ limits: { memory: '28M' } }),
-      { requests: { memory: '128M' } },
-    ],
-    [
-      'exact fractions',
-      { requests: { cpu: '0.7' } },
-      container({ requests: { cpu: '100m' } }),
-      { requests: { cpu: '800m' } },
-    ],
-    [
-      'exact bytes',
-      { requests: { memory: '1Ki' } },
-      container({ requests: { memory: '1' } }),
-      { requests: { memory: '1025' } },
-    ],
-    [
-      'whole bytes to large amounts',
-      { requests: { memory: '5G' } },
-      container({ requests: { memory: '1m' } }),
-      { requests: { memory: '5000000001' } },
-    ],
+    ['nothing for a small init container', cpu('1'), container(large, { init: true }), cpu('1')],
+    ['a limit as the request', memory('100M'), container({ limits: { memory: '28M' } }), memory('128M')],
+    ['exact fractions', cpu('0.7'), container(cpu('100m')), cpu('800m')],
+    ['exact bytes', memory('1Ki'), container(memory('1')), memory('1025')],
+    ['whole bytes to large amounts', memory('5G'), container(memory('1m')), memory('5000000001')],
     [
       'huge pages',
       { limits: { 'hugepages-2Mi': '4Mi' } },
       container({ limits: { 'hugepages-2Mi': '2Mi' } }),
       { limits: { 'hugepages-2Mi': '6Mi' } },
     ],
-    [
-      'nothing to texts that are no amounts',
-      { requests: { cpu: 'x', memory: '1e999' } },
-      container(large),
-      { requests: { cpu: 'x', memory: '1e999' } },
-    ],
-    [
-      'no amounts that are no numbers',
-      { requests: { cpu: '1' } },
-      container({ requests: { cpu: '1e999' } }),
-      { requests: { cpu: '1' } },
-    ],
-    [
-      'nothing for a sidecar without resources',
-      { requests: { cpu: '1.0' } },
-      container({}),
-      { requests: { cpu: '1.0' } },
-    ],
+    ['nothing to texts that are no amounts of CPU', cpu('x'), container(large), cpu('x')],
+    ['nothing to texts that are no amounts of memory', memory('1e999'), container(large), memory('1e999')],
+    ['no amounts that are no numbers', cpu('1'), container(cpu('1e999')), cpu('1')],
+    ['nothing for a sidecar without resources', cpu('1.0'), container({}), cpu('1.0')],
   ];
   for (const [title, own, { init, ...sidecar }, expected] of rows) {
     it(`adds ${title}`, () => {
