@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { syncBuiltinESMExports } from 'node:module';
+import tls from 'node:tls';
 import { ApiClient } from './api-client.ts';
 import { ApiError, isConflict, isExpired, isNotFound } from './api-error.ts';
 import { resourceKind } from './resource-kinds.ts';
@@ -238,6 +240,21 @@ describe('ApiClient', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('reads the certificates for TLS once, not for each connection', async () => {
+    await serveEcho();
+    const config = server.kubeConfig();
+    config.clusters = [{ name: 'fake', server: 'https://127.0.0.1:1', skipTLSVerify: true }];
+    const secure = new ApiClient(config);
+    const { createSecureContext } = tls;
+    let contexts = 0;
+    tls.createSecureContext = (options) => (contexts++, createSecureContext(options));
+    syncBuiltinESMExports();
+    for (let index = 0; index < 3; index++) await assert.rejects(secure.request('GET', '/'), /cannot reach/);
+    tls.createSecureContext = createSecureContext;
+    syncBuiltinESMExports();
+    assert.equal(contexts, 1);
   });
 
   it('sends the user name and password', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
+import { createSecureContext } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ApiError, messageOf, noAnswer } from './api-error.ts';
 
@@ -145,7 +146,7 @@ export class Transport {
     this.#credentials = undefined;
   }
 
-  /** Returns the agent for these TLS settings; requests with equal settings share connections. */
+  /** Returns the agent for these TLS settings. It reads certificates once for all connections. */
   #agentFor(options: https.RequestOptions): http.Agent {
     const proxied = (this.#kubeConfig.getCurrentCluster()?.proxyUrl ?? '') !== '';
     const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;
@@ -159,7 +160,7 @@ export class Transport {
       proxied && options.agent instanceof http.Agent
         ? options.agent
         : this.#secure
-          ? new https.Agent({ ...pool, ...defined })
+          ? new https.Agent({ ...pool, ...defined, secureContext: createSecureContext(defined) })
           : new http.Agent(pool);
     this.#agents.set(digest, agent);
     return agent;
