@@ -171,7 +171,7 @@ export class InjectorController {
       this.#followPods(leading, true);
     };
     const stores = this.#reconcilers.followPods(signal, restart, isRestart);
-    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
+    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace, ...this.#paging }, signal);
     this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...this.#paging }, signal);
   }
 

@@ -41,17 +41,17 @@ describe('InjectorOperator with pod watches', () => {
     assert.equal(usage().pods, undefined);
   });
 
-  it('lists pods in small pages only if it also serves admissions', async () => {
+  it('lists pods and namespaces in small pages only if it also serves admissions', async () => {
     const limits = (): (string | null)[] =>
       cluster.server.requests
-        .filter(({ path, query }) => path === '/api/v1/pods' && !query.has('watch'))
+        .filter(({ path, query }) => /^\/api\/v1\/(?:pods|namespaces)$/.test(path) && !query.has('watch'))
         .map(({ query }) => query.get('limit'));
     const first = await cluster.launch();
-    await cluster.until(() => limits().length === 1);
+    await cluster.until(() => limits().length === 2);
     await first.stop();
     await cluster.launch('two', { role: 'controller' });
-    await cluster.until(() => limits().length === 2);
-    assert.deepEqual(limits(), ['25', '250']);
+    await cluster.until(() => limits().length === 4);
+    assert.deepEqual(limits(), ['25', '25', '250', '250']);
   });
 
   it('publishes a configuration even if it fails for workloads in the cluster, and names the workloads', async () => {
