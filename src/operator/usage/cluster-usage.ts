@@ -5,6 +5,7 @@ import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import { updatesAnnotation } from '../../api/revision-tag/restart-annotation.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { messageOf } from '../../kube/api-error.ts';
+import { pause } from '../../kube/clock.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
@@ -82,9 +83,8 @@ export class ClusterUsage implements UsageSource {
   /** The relevant names that have been found so far. Names are never removed. */
   #names: RelevantNames = { labels: new Set(), annotations: new Set(), statuses: new Set() };
   readonly #snapshots = new Map<string, Snapshot>();
-  /** The subjects whose snapshots are due now, and whether one was taken just before. */
-  readonly #due = new Set<string>();
-  #isTaking = false;
+  /** Resolves when the next snapshot may be taken. All at once would block the event loop. */
+  #mayTake = Promise.resolve();
   readonly #reader: SelectingWebhookReader;
   #lastIstios: { readonly text: string; readonly selectors: readonly CompiledSelectors[] } = {
     text: '',
@@ -225,21 +225,12 @@ export class ClusterUsage implements UsageSource {
     known.isDue = true;
     this.#snapshots.set(subject, known);
     clock.after(Math.max(settleMs, known.at + snapshotMs / timeScale - clock.monotonic()), () => {
-      this.#due.add(subject);
-      if (!this.#isTaking) this.#takeSnapshots();
+      this.#mayTake = this.#mayTake.then(() => {
+        // The subject may have been deleted meanwhile.
+        if (this.#snapshots.get(subject) === known) this.#takeSnapshot(subject, known);
+        return pause(clock, betweenMs);
+      });
     });
-  }
-
-  /** Takes the snapshots that are due one by one. All at once would block the event loop. */
-  #takeSnapshots(): void {
-    const [subject] = this.#due;
-    this.#isTaking = subject !== undefined;
-    if (subject === undefined) return;
-    this.#due.delete(subject);
-    // The subject may have been deleted meanwhile.
-    const known = this.#snapshots.get(subject);
-    if (known?.isDue === true) this.#takeSnapshot(subject, known);
-    this.#options.clock.after(betweenMs, () => this.#takeSnapshots());
   }
 
   #takeSnapshot(subject: string, known: Snapshot): void {
