@@ -1,4 +1,4 @@
-import { setTimeout as pauseFor } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pauseFor } from 'node:timers/promises';
 import type { Steps } from './steps.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function inSlices<Result>(
     const goOn = ended + patience;
     let isRested = false;
     for (let left = ended; ; left = clock()) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       const now = clock();
       const wasBusy = now - left > busy;
       if (wasBusy) lastBusy = now;

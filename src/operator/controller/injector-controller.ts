@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { leaderLeaseName } from '../../api/names.ts';
 import { type GenerateKeyPair, generateRsaKeyPair } from '../../certs/key-pair.ts';
@@ -22,6 +23,7 @@ import type { OperatorMetrics, RehearsePods, ReplicaReports, TryConfiguration } 
 import type { OperatorSettings } from '../settings.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
+import { parsedConfig } from './parsed-configs.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { type ObjectChange, otherKeys, tagIn, WakeUps } from './wake-ups.ts';
 
@@ -151,6 +153,9 @@ export class InjectorController {
   /** Leads until the signal aborts: reconciles all keys once, then keys that change or are due. */
   async #lead(leading: AbortSignal): Promise<void> {
     const { settings, metrics } = this.#options;
+    // The first use of all InjectorConfigs would parse them in one turn of the event loop.
+    for (const object of this.#view.configs.list()) await nextTurn(parsedConfig(object));
+    if (leading.aborted) return;
     if (settings.followPods !== false) this.#followPods(leading);
     const loop = new ReconcileLoop({ ...this.#options, reconcile: (key, signal) => this.#reconcile(key, signal) });
     this.#loop = loop;

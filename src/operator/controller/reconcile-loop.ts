@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
+import { pause } from '../../kube/clock.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import { WorkQueue } from '../../kube/work-queue.ts';
 import type { OperatorMetrics } from '../ports.ts';
@@ -24,8 +26,8 @@ export class ReconcileLoop {
   readonly #queue: WorkQueue;
   readonly #failing = new Set<string>();
   #isOutage = false;
-  /** Resolves in the turn of the event loop in which the last requested pass may begin. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Resolves when the thread has rested after the last requested pass. */
+  #rested = nextTurn();
 
   constructor(options: ReconcileLoopOptions) {
     this.#options = options;
@@ -54,20 +56,27 @@ export class ReconcileLoop {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
-      await this.#nextTurn();
+      await this.#mayBegin(signal);
       if (!signal.aborted) await this.#once(key, signal);
       this.#queue.done(key);
     }
   }
 
   /**
-   * Resolves in a turn of the event loop in which no other pass begins. A pass that sends no
-   * request ends in the turn in which it began, so the passes over many keys would add up to one
-   * long turn.
+   * Resolves after a rest that is as long as the turn of the event loop in which the last pass
+   * began. A pass that sends no request ends in that turn. An admission on a new connection takes
+   * several turns, so without rests it would wait for as many passes.
    */
-  #nextTurn(): Promise<unknown> {
-    this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return this.#turn;
+  #mayBegin(signal: AbortSignal): Promise<unknown> {
+    const { clock } = this.#options;
+    const rested = this.#rested;
+    this.#rested = rested.then(async () => {
+      const began = clock.monotonic();
+      await nextTurn();
+      const took = clock.monotonic() - began;
+      if (took > 0) await pause(clock, took, signal);
+    });
+    return rested;
   }
 
   async #once(key: string, signal: AbortSignal): Promise<void> {

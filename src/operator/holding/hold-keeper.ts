@@ -16,7 +16,6 @@ import { webhookName } from '../../selection/webhook-selectors.ts';
 import { readSelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { webhookOwners } from '../../selection/webhook-owners.ts';
 import { inSlices } from '../../steps/in-slices.ts';
-import type { Steps } from '../../steps/steps.ts';
 import { injectorConfigOf, namespaces, pods } from '../cluster-view.ts';
 import type { LeaderClient } from '../controller/leading-client.ts';
 import type { PassContext } from '../controller/pass-context.ts';
@@ -97,7 +96,7 @@ export class HoldKeeper {
     const pods = replacements.inOrder(held, clock.monotonic());
     let writes = 0;
     while (writes < perPass.writes) {
-      const next = await this.#inSlices(replacements.next(pods, stateOf, clock.monotonic()));
+      const next = await inSlices(replacements.next(pods, stateOf, clock.monotonic()), () => clock.monotonic());
       if (next === undefined || leading.aborted) break;
       // Before a pod starts without its sidecar, read its namespace again: the watch may lag.
       const isReread = next.released.some((gate) => stateOf(gate) !== 'gone');
@@ -109,11 +108,6 @@ export class HoldKeeper {
     }
     if (held.length === 0) return restMs;
     return writes > 0 || replacements.isProbing(clock.monotonic()) ? perPass.pauseMs : idleMs;
-  }
-
-  /** Judges pods in slices of time, between which the process does other work. */
-  #inSlices<Result>(steps: Steps<Result>): Promise<Result> {
-    return inSlices(steps, () => this.#options.clock.monotonic());
   }
 
   /** Returns the names of the webhook configurations that InjectorConfigs and tags ask for. */
@@ -217,7 +211,7 @@ export class HoldKeeper {
     const { view, metrics, news, clock } = this.#options;
     const ours = view.mutatingWebhooks.list().filter((each) => view.isOurs(each));
     const injectors = new Map(ours.map((each) => [gateOf(each.metadata.name ?? ''), injectorConfigOf(each)]));
-    const counts = await this.#inSlices(this.#replacements.count(held, stateOf, injectors));
+    const counts = await inSlices(this.#replacements.count(held, stateOf, injectors), () => clock.monotonic());
     const now = clock.monotonic();
     for (const name of new Set([...this.#held.keys(), ...counts.keys()])) {
       const { shown, shownAt } = this.#held.get(name) ?? { shown: 0, shownAt: -Infinity };
