@@ -56,6 +56,12 @@ const next = { image: 'registry.example.com/proxy:2' };
 const more = { resources: { requests: { cpu: '200m', memory: '64Mi' } } };
 const rows: readonly Row[] = [
   { title: 'the image of a native sidecar', running: native(), wanted: native(next) },
+  ...['os', 'nodeSelector'].map((field): Row => {
+    const onWindows = { [field]: field === 'os' ? { name: 'windows' } : { 'kubernetes.io/os': 'windows' } };
+    const [running, wanted] = [native({}, {}, onWindows), native(more, {}, onWindows)];
+    const title = `resources of a pod of Windows (spec.${field})`;
+    return { title, running, wanted, fields: ['spec.os'], reason: /do not resize containers on Windows/ };
+  }),
   { title: 'the image of a classic sidecar', running: classic(), wanted: classic(next) },
   { title: 'the image of a finished init container', running: native(), wanted: native({}, next) },
   {

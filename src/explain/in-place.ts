@@ -89,6 +89,9 @@ export function inPlaceObstacles(
     }
   }
   if (resized.size > 0) {
+    const node = objectAt(running, ['spec', 'nodeSelector'])['kubernetes.io/os'];
+    if ([objectAt(running, ['spec', 'os']).name, node].includes('windows'))
+      add('spec.os', 'kubelets do not resize containers on Windows');
     if (Object.keys(objectAt(running, ['spec', 'resources'])).length > 0)
       add('spec.resources', 'a pod with resources of its own cannot be resized');
     const [old, now] = [qosClass(running), qosClass(withResources(running, wanted))];
