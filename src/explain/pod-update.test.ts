@@ -256,8 +256,16 @@ describe('updateProgress', () => {
     ['a container crashes after its first start', progress({ restartCount: 2 }, 1, {}, notCreated), /crashes$/],
     ['the container restarts again and again', progress({ restartCount: 5 }, 5), /^proxy .* crashes$/],
     ['the container is away for a minute', progress({ state: {} }, 60), /does not start: its image may not exist/],
-    ['the pod is not Ready in time', progress({}, 120, { conditions: [] }), /^the pod is not Ready after 2m$/],
-    ['the kubelet does nothing', progress({ restartCount: 3 }, 120), /still has its old containers after 2m$/],
+    [
+      'the pod is not Ready in time',
+      progress({}, 120, { conditions: [] }),
+      /^the pod is not Ready after 2m, proxy with image proxy:2, logger with/,
+    ],
+    [
+      'the kubelet does nothing',
+      progress({ restartCount: 3 }, 120),
+      /still has its old containers after 2m, proxy with image proxy:2, logger with/,
+    ],
   ] as const) {
     it(`fails if ${title}`, () => {
       assert.ok(typeof actual === 'object', JSON.stringify(actual));

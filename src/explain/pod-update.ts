@@ -15,7 +15,7 @@ import {
   nameIn,
   statusOf,
 } from './pod-containers.ts';
-import { resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
+import { remainingResize, resizeOf, type Resources, type UpdateProgress } from './pod-resize.ts';
 import {
   asAdmitted,
   type CreationContext,
@@ -135,24 +135,27 @@ const afterCreation: ReadonlySet<unknown> = new Set(['CrashLoopBackOff', 'RunCon
  * @param now in milliseconds since 1970
  */
 export function updateProgress(
-  { spec, status }: KubernetesObject,
+  stored: KubernetesObject,
   { at }: PodUpdate,
-  { restarts, images }: Pick<PodBefore, 'restarts' | 'images'>,
+  { restarts, images, resources = {} }: Pick<PodBefore, 'restarts' | 'images' | 'resources'>,
   { minReadySeconds, readyTimeout }: UpdateBounds,
   now: number,
 ): UpdateProgress {
-  const pod = { spec, status } as JsonObject;
+  const pod = { spec: stored.spec, status: stored.status } as JsonObject;
   // A Job may end while its sidecar is updated, and no kubelet has seen a pod without a node.
   if (hasFinalPhase(pod) || isUnschedulable(pod)) return 'Done';
   const timeout = durationMilliseconds(readyTimeout);
   const isOver = (milliseconds: number): boolean => now >= at + milliseconds;
   let since = at;
   let isStarted = true;
+  const followed: string[] = [];
   for (const [key, before] of Object.entries(restarts)) {
     const image = imagesOf(pod)[key] ?? '';
     const found = statusOf(pod, key);
     if (isFinished(pod, key, found)) continue;
-    const failed = (why: string): UpdateProgress => ({ failed: `${nameIn(key)} with image ${image} ${why}` });
+    const which = `${nameIn(key)} with image ${image}`;
+    followed.push(which);
+    const failed = (why: string): UpdateProgress => ({ failed: `${which} ${why}` });
     const waiting = objectAt(found, ['state', 'waiting']);
     const count = Number(found.restartCount ?? 0);
     const isOld = (count <= before && afterCreation.has(waiting.reason)) || names(waiting.message, images[key], image);
@@ -165,13 +168,17 @@ export function updateProgress(
     if (startedAt === undefined || count <= before) isStarted = false;
     else since = Math.max(since, timeOf(startedAt));
   }
+  // The first of two writes has taken it back. Half of an update would make the pod say a lie.
+  const isResizedBack = Object.keys(remainingResize(stored, resources)).length === 0;
+  if (Object.keys(resources).length > 0 && isResizedBack)
+    return { failed: `its resources are already the old ones again, ${followed.join(', ')}` };
   const ready = listOf(objectAt(pod, ['status']).conditions).find(({ type }) => type === 'Ready');
   if (isStarted && ready?.status === 'True') {
     const readyAt = Math.max(since, timeOf(ready.lastTransitionTime));
     if (now >= readyAt + minReadySeconds * 1000) return 'Done';
   } else if (isOver(timeout)) {
     const why = isStarted ? 'is not Ready' : 'still has its old containers';
-    return { failed: `the pod ${why} after ${readyTimeout}` };
+    return { failed: [`the pod ${why} after ${readyTimeout}`, ...followed].join(', ') };
   }
   return 'Updating';
 }

@@ -1,3 +1,4 @@
+import { durationMilliseconds } from '../../api/duration.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName, injectedByAnnotation } from '../../api/names.ts';
 import {
@@ -74,8 +75,11 @@ export interface UpdateVerdict {
 
 /** The maximum number of workloads to judge in a pass. Each costs four requests or more. */
 const mostJudged = 10;
-/** How long a verdict holds, and how long to wait after a failure, in milliseconds. */
-const validMs = { verdict: resyncMs, problem: 60_000 };
+/**
+ * How long a verdict holds, also outside the windows of the tag, when it is only shown; and how
+ * long to wait after a failure. In milliseconds.
+ */
+const validMs = { verdict: resyncMs, shown: 3_600_000, problem: 60_000 };
 
 /**
  * The limits of a template, as on the main thread of a replica: ten times the cost of Istio's
@@ -98,16 +102,19 @@ export class PodUpdates {
     this.#pulls = new ImagePulls(options);
   }
 
-  /** Returns the verdict on a workload; undefined until one of its pods is judged. */
-  verdictOf(tag: string, { key, target }: Omit<StaleWorkload, 'pods'>): UpdateVerdict | undefined {
+  /**
+   * Returns the verdict on a workload; undefined until one of its pods is judged.
+   * @param isOpen whether updates may begin now
+   */
+  verdictOf(tag: string, { key, target }: Omit<StaleWorkload, 'pods'>, isOpen: boolean): UpdateVerdict | undefined {
     const found = this.#verdicts.get(tag)?.get(key);
     if (found?.target !== target) return undefined;
-    const valid = found.problem === undefined ? validMs.verdict : validMs.problem;
-    return this.#options.clock.monotonic() < found.at + valid ? found : undefined;
+    const valid = found.problem === undefined ? (isOpen ? 'verdict' : 'shown') : 'problem';
+    return this.#options.clock.monotonic() < found.at + validMs[valid] ? found : undefined;
   }
 
   /** Judges workloads without a verdict, at most {@link mostJudged}, and forgets all others. */
-  async judge(tag: string, stale: readonly StaleWorkload[], signal: AbortSignal): Promise<void> {
+  async judge(tag: string, stale: readonly StaleWorkload[], isOpen: boolean, signal: AbortSignal): Promise<void> {
     const before = this.#verdicts.get(tag);
     const kept = new Map<string, UpdateVerdict>();
     for (const { key } of stale) {
@@ -116,14 +123,14 @@ export class PodUpdates {
     }
     this.#verdicts.set(tag, kept);
     const injectors = this.#injectors();
-    const unknown = stale.filter((each) => this.verdictOf(tag, each) === undefined);
+    const unknown = stale.filter((each) => this.verdictOf(tag, each, isOpen) === undefined);
     // The oldest verdicts first: new ones may expire before all workloads had their turn.
     const judgedAt = ({ key }: StaleWorkload): number => kept.get(key)?.at ?? -1;
     const inTurn = unknown.sort((one, other) => judgedAt(one) - judgedAt(other)).slice(0, mostJudged);
     for (const workload of inTurn) {
       for (const pod of this.#onePerKubelet(workload.pods)) {
         await this.#inspect(tag, workload, pod, injectors, signal);
-        const { obstacle, problem } = this.verdictOf(tag, workload) ?? {};
+        const { obstacle, problem } = this.verdictOf(tag, workload, isOpen) ?? {};
         if (obstacle !== undefined || problem !== undefined) break;
       }
     }
@@ -222,6 +229,11 @@ export class PodUpdates {
     const judgement = await this.#judge(pod, target, injectorOf, signal);
     if ('obstacle' in judgement) return `${judgement.obstacle.field}: ${judgement.obstacle.reason}`;
     const { resize } = judgement;
+    if (Object.keys(resize).length > 0 && now >= update.at + durationMilliseconds(bounds.readyTimeout)) {
+      // No process has led for long. The time that the kubelet has for it begins now.
+      await this.#patch(pod, updatePatch(pod, nothing, formatPodUpdate({ ...update, at: now }, before)), signal);
+      return undefined;
+    }
     if (Object.keys(resize).length > 0) return await whyRefused(() => this.#resizeTo(pod, resize, signal));
     const progress = resizeProgress(pod, update, Object.keys(before.resources ?? {}), bounds, now);
     if (progress === 'Updating') return undefined;

@@ -1,15 +1,15 @@
 import type { RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { PodUpdate } from '../../api/revision-tag/update-annotation.ts';
 import type { KeyedWorkload, RestartCandidate, RestartHold } from '../../rollout/restart-candidate.ts';
-import { workloadKey } from '../../routing/workload-key.ts';
+import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
 import { forEach, type Steps } from '../../steps/steps.ts';
 import type { JudgedGroup, RestartInputs } from '../restarts/restart-candidates.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
-import type { PodUpdates, StaleWorkload } from './pod-updates.ts';
+import type { StaleWorkload, UpdateVerdict } from './pod-updates.ts';
 
 /** How a tag updates pods in place. */
 export interface TagUpdates {
-  readonly verdictOf: PodUpdates['verdictOf'];
+  readonly verdictOf: (tag: string, workload: Omit<StaleWorkload, 'pods'>) => UpdateVerdict | undefined;
   /** Whether the operator may restart workloads whose pods cannot be updated in place. */
   readonly mayRestart: boolean;
 }
@@ -49,27 +49,38 @@ function counts({ at }: PodUpdate, state: JudgedGroup['state'], now: number): bo
   return (state === 'current' || state === 'stale') && at <= now + clockSkewMs;
 }
 
+/** Returns the states in which the tag of the record of a pod judges it, if the record counts. */
+function recordedStates({ update, group }: PodRecord, now: number): JudgedGroup['state'][] {
+  if (update === undefined) return [];
+  const own = group?.judgements.filter(({ selectedBy }) => selectedBy?.tag === update.tag) ?? [];
+  return own.map(({ state }) => state).filter((state) => counts(update, state, now));
+}
+
+/** A pod with a record of an update, and its workload. */
+interface RecordedPod {
+  readonly pod: PodRecord;
+  readonly workload: RolloutWorkload;
+  readonly update: PodUpdate;
+}
+
 /**
  * Returns the pods whose update is to be followed, or whose record is obsolete.
  * @param now in milliseconds since 1970
  */
-export function podsToFollow(pods: Iterable<PodRecord>, now: number): PodRecord[] {
-  return [...pods].filter(({ update, group }) => {
-    if (update === undefined) return false;
-    const judgements = group?.judgements.filter(({ selectedBy }) => selectedBy?.tag === update.tag) ?? [];
-    return judgements.some(
-      ({ state }) => counts(update, state, now) && (state === 'current' || update.failed === undefined),
-    );
+export function podsToFollow(pods: Iterable<PodRecord>, now: number): RecordedPod[] {
+  return [...pods].flatMap((pod) => {
+    const { update, group } = pod;
+    if (update === undefined || group === undefined) return [];
+    const isFollowed = recordedStates(pod, now).some((state) => state === 'current' || update.failed === undefined);
+    const { namespace, workload } = group.traits;
+    return isFollowed ? [{ pod, workload: { namespace, ...workload }, update }] : [];
   });
 }
 
 /** Returns the updates in place that are under way, for any tag. */
 export function updatingPods(pods: Iterable<PodRecord>, now: number): UpdatingPod[] {
-  return podsToFollow(pods, now).flatMap(({ update, group }) => {
-    if (update === undefined || update.failed !== undefined || group === undefined) return [];
-    const workload = { namespace: group.traits.namespace, ...group.traits.workload };
-    return [{ key: workloadKey(workload), ...workload, tag: update.tag, at: update.at }];
-  });
+  const followed = podsToFollow(pods, now).filter(({ update }) => update.failed === undefined);
+  return followed.map(({ workload, update: { tag, at } }) => ({ key: workloadKey(workload), ...workload, tag, at }));
 }
 
 /** Adds to the candidates of a restart what decides about updates of their pods in place. */
@@ -98,6 +109,7 @@ export function* updateCandidates(
     const verdict = verdictOf(tag, { key, target });
     const obstacle = (candidate.missing ?? 0) > 0 ? noSidecar : verdict?.obstacle;
     const isBlocked = obstacle !== undefined;
+    const kept = pods.find((pod) => pod.update?.tag !== tag && recordedStates(pod, now).length > 0);
     const isReady = updating === 0 && pods.every(({ health }) => health?.ready === true);
     // Without a record, only the pods tell whether the workload is complete.
     const complete = records.has(key) ? completeSince : 0;
@@ -107,7 +119,8 @@ export function* updateCandidates(
       updateFailed,
       ...(updating > 0 && { completeSince: undefined }),
       ...(stale > 0 && !isBlocked && { isInPlace: true, completeSince: isReady ? complete : undefined }),
-      ...(stale > 0 && !isBlocked && { hold: whyNotCompared(verdict?.problem, verdict !== undefined) ?? hold }),
+      ...(stale > 0 &&
+        !isBlocked && { hold: keptBy(kept) ?? whyNotCompared(verdict?.problem, verdict !== undefined) ?? hold }),
       ...(isBlocked &&
         !mayRestart && { leftOut: leftOut ?? { reason: 'NeedsRestart', message: obstacleOf(obstacle) } }),
     });
@@ -142,6 +155,13 @@ const noSidecar = { field: 'spec', reason: 'a pod has no sidecar, and Kubernetes
 
 function obstacleOf({ field, reason }: { readonly field: string; readonly reason: string }): string {
   return `its pods cannot be updated in place: ${field}: ${reason}`;
+}
+
+/** The record of another tag would be lost, and with it why that update failed. */
+function keptBy(pod: PodRecord | undefined): RestartHold | undefined {
+  if (pod?.update === undefined) return undefined;
+  const message = `pod ${pod.metadata.name ?? ''} has the record of an update by RevisionTag ${pod.update.tag}`;
+  return { reason: 'OtherTag', message };
 }
 
 function whyNotCompared(problem: string | undefined, isJudged: boolean): RestartHold | undefined {

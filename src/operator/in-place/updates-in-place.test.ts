@@ -15,7 +15,11 @@ const template = (image: string, more = ''): Record<string, unknown> => ({
     nativeSidecars: 'Enabled',
   },
 });
+const allowed = { updatePods: true, restartWorkloads: false };
 const strategy = { update: 'InPlace', restart: { ...bounds, readyTimeout: '1m' } };
+
+/** A window that begins on the second day of the tests. */
+const closed = [{ days: ['Tue'], from: '10:00', to: '11:00' }];
 
 describe('updates in place', () => {
   const fixture = new RestartFixture();
@@ -32,7 +36,7 @@ describe('updates in place', () => {
     fixture.metrics.podsUpdated = (tag, result, pods) => {
       if (pods > 0) counted.push(`${tag} ${result} ${pods}`);
     };
-    await fixture.begin(strategy, { updatePods: true, restartWorkloads: false, ...settings });
+    await fixture.begin(strategy, { ...allowed, ...settings });
     await fixture.edit('old', template('proxy:1', requests('old')), 'prod');
     await fixture.edit('new', template('proxy:2', requests('new')));
     await fixture.install('env', template('proxy:2', ', env: [{name: A, value: b}]'));
@@ -377,6 +381,65 @@ describe('updates in place', () => {
     await fixture.passUntil(() => updateOf('web-0') === undefined);
   });
 
+  it('try again after a minute if the API server refuses that the record is removed, and report it', async () => {
+    await begin();
+    create('web-0', { kind: 'CloneSet', name: 'web' });
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+    let tries = 0;
+    const refuse = (method: string, path: string): boolean => {
+      const isRemoval = method === 'PATCH' && path.includes('/pods/web-0');
+      tries += Number(isRemoval);
+      return isRemoval;
+    };
+    fixture.cluster.fail(refuse, 403, 'Forbidden', 'denied by a policy', 2);
+    become('web-0', 1, running());
+    await fixture.passUntil(() => tries === 1);
+    for (let second = 0; second < 40; second += 1) await fixture.passOnce(1000);
+    assert.equal(tries, 1);
+    await fixture.passOn(20_000);
+    assert.equal(tries, 2);
+    const event = fixture.eventsOfWorkloads().find((each) => each.includes('RestartFailed'));
+    assert.match(
+      event ?? '',
+      /^web-0 RestartFailed: the update for RevisionTag prod .* is retried: .*denied by a policy/,
+    );
+    await fixture.clock.advance(61_000);
+    await fixture.passUntil(() => updateOf('web-0') === undefined);
+  });
+
+  it('do not follow a new strategy while the webhook gives the old revision', async () => {
+    await begin();
+    fixture.setSpec('prod', { strategy: { ...strategy, windows: closed } }, 'revisiontags');
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.inPlace?.workloads === 1);
+    fixture.setSpec('prod', { revision: 'old', strategy }, 'revisiontags');
+    await fixture.passOn();
+    assert.equal(imageOf('web-0'), 'proxy:1');
+  });
+
+  it('compare pods rarely outside the windows', async () => {
+    await begin();
+    fixture.setSpec('prod', { strategy: { ...strategy, windows: closed } }, 'revisiontags');
+    create('web-0');
+    await fixture.move('prod', 'new');
+    await fixture.passUntil(() => fixture.status()?.inPlace?.workloads === 1);
+    let compared = 0;
+    const count = (_: string, path: string): boolean => {
+      compared += Number(path.includes('/limitranges'));
+      return false;
+    };
+    fixture.cluster.fail(count, 500, 'InternalError', 'never', 1);
+    await fixture.passOn(601_000);
+    assert.equal(compared, 0);
+    await fixture.passOn(3_000_000);
+    assert.equal(compared, 1);
+    fixture.setSpec('prod', { strategy }, 'revisiontags');
+    await fixture.reconcileTag('prod');
+    await fixture.passUntil(() => imageOf('web-0') === 'proxy:2');
+  });
+
   describe('with a resize', () => {
     const cpu = { old: '100m', new: '200m' };
     const given = (amount: string): Reported => ({ resources: { requests: { cpu: amount } } });
@@ -438,6 +501,53 @@ describe('updates in place', () => {
         await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
         assert.equal(imageOf('web-0'), 'proxy:1');
       });
+    }
+
+    const [ofPod, ofResize] = ['pods', 'pods/resize'];
+    for (const [title, image, writes] of [
+      ['succeed', 'proxy:2', [ofPod, ofResize, ofPod, ofPod]],
+      ['fail', 'proxy:1', [ofPod, ofResize, ofPod, ofResize, ofPod]],
+    ] as const) {
+      for (const number of [0, ...writes.map((_, index) => index + 1)]) {
+        const when = number === 0 ? 'each write' : `write ${number}`;
+        it(`${title} although the leader is killed after ${when}, and none leads for long`, async () => {
+          await begin({}, cpu);
+          create('web-0');
+          await fixture.move('prod', 'new');
+          const written: string[] = [];
+          let [restarts, started, kills] = [0, imageOf('web-0'), 0];
+          /** Does what a kubelet does. The other image crashes until the resources are restored. */
+          const act = (): void => {
+            if (imageOf('web-0') !== started) [restarts, started] = [restarts + 1, imageOf('web-0')];
+            const isRestored = written.filter((each) => each === ofResize).length > 1;
+            const isFailing = title === 'fail' && started === 'proxy:2' && !isRestored;
+            const state = isFailing ? { waiting: { reason: 'CrashLoopBackOff' } } : running();
+            become('web-0', restarts, state, isFailing ? 'False' : 'True', given(cpuOf('web-0') ?? ''));
+          };
+          fixture.isFatal = ({ resource }) =>
+            resource.startsWith('pods') && (written.push(resource) === number || number === 0);
+          for (let turn = 0, quiet = 0; turn < 60; turn += 1) {
+            const before = written.length;
+            await fixture.pass();
+            quiet = written.length === before ? quiet + 1 : 0;
+            // The kubelet needs longer than some passes.
+            if (quiet === 5) act();
+            if (!fixture.signal.aborted) continue;
+            kills += 1;
+            // Longer than `readyTimeout`.
+            await fixture.clock.advance(kills % 2 === 0 ? 1000 : 61_000);
+            act();
+            fixture.restart(allowed);
+            await fixture.caughtUp();
+            next();
+          }
+          // The kubelet has had no time for a resize if no process led before it.
+          const [first, ...rest] = writes;
+          assert.deepEqual(written, [first, ...(number > 1 ? [] : [ofPod]), ...rest]);
+          const [{ failed } = {}, has] = [updateOf('web-0'), title === 'fail' ? cpu.old : cpu.new];
+          assert.deepEqual([imageOf('web-0'), cpuOf('web-0'), failed !== undefined], [image, has, title === 'fail']);
+        });
+      }
     }
 
     it('take it back when the tag moves on, and write nothing else', async () => {

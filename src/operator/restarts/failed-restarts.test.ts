@@ -15,15 +15,23 @@ describe('FailedRestarts', () => {
   const record = (name: string, metadata: object = {}): WorkloadRecord =>
     recordOfWorkload(workload('Deployment', name, { metadata }));
   const keyOf = (name: string): string => `shop/Deployment/${name}`;
+  const target = 'new.11111111';
   const fail = (name: string, fields: Partial<FailedRestart> = {}): void => {
-    const failure = { reason: 'Failed', isUncertain: false, message: 'no', took: 0, record: record(name) } as const;
+    const failure = {
+      target,
+      reason: 'Failed',
+      isUncertain: false,
+      message: 'no',
+      took: 0,
+      record: record(name),
+    } as const;
     failedRestarts.add(keyOf(name), { ...failure, ...fields });
   };
   const lastNamespaces = (): string[] => [...failedRestarts.lastNamespaces()];
   /** Advances the clock to the end of a workload's back-off; returns its length in milliseconds. */
   const backOffOf = (name: string): number => {
     const began = now;
-    while (failedRestarts.holdOf(keyOf(name)) !== undefined && now < began + 10_000_000) now += 500;
+    while (failedRestarts.holdOf(keyOf(name), target) !== undefined && now < began + 10_000_000) now += 500;
     return now - began;
   };
 
@@ -51,6 +59,13 @@ describe('FailedRestarts', () => {
     }
   });
 
+  it('does not delay another target, unless the write may be stored', () => {
+    for (const isUncertain of [false, true]) {
+      fail('web', { reason: 'Refused', isUncertain });
+      assert.equal(failedRestarts.holdOf(keyOf('web'), 'newer.22222222') !== undefined, isUncertain);
+    }
+  });
+
   it('backs off longer after many failures, so other workloads get half of the attempts', () => {
     for (let index = 0; index < 100; index += 1) fail(`w${index}`, { reason: 'Refused' });
     assert.equal(backOffOf('w0'), 200_000, '100 passes for retries, and 100 for other workloads');
@@ -64,7 +79,7 @@ describe('FailedRestarts', () => {
   it('returns the truncated message and `isFailure`', () => {
     fail('web', { message: 'x'.repeat(5000) });
     fail('db', { reason: 'Conflict', message: 'modified' });
-    const [web, db, other] = ['web', 'db', 'other'].map((name) => failedRestarts.holdOf(keyOf(name)));
+    const [web, db, other] = ['web', 'db', 'other'].map((name) => failedRestarts.holdOf(keyOf(name), target));
     assert.deepEqual(web, { reason: 'Failed', message: 'x'.repeat(512), isFailure: true });
     assert.deepEqual(db, { reason: 'Conflict', message: 'modified', isFailure: false });
     assert.equal(other, undefined);

@@ -6,6 +6,8 @@ import { ApiError } from '../../kube/api-error.ts';
 
 /** A restart whose write failed. */
 export interface FailedRestart extends FailedWrite {
+  /** The configuration that new pods were to get, as `N.<hash8>`. */
+  readonly target: string;
   readonly message: string;
   /** How long the write took, in milliseconds. */
   readonly took: number;
@@ -84,10 +86,14 @@ export class FailedRestarts {
     this.#cost -= costOf(known);
   }
 
-  /** Returns why a workload must wait; undefined if the operator may try to restart it now. */
-  holdOf(key: string): RestartHold | undefined {
+  /**
+   * Returns why a workload must wait; undefined if the operator may try to restart it now. Another
+   * target may succeed, unless the API server may still store the failed write.
+   */
+  holdOf(key: string, target: string): RestartHold | undefined {
     const known = this.#known.get(key);
     if (known === undefined || this.#monotonic() >= this.#backOffUntil(known)) return undefined;
+    if (known.target !== target && !known.isUncertain) return undefined;
     return { reason: known.reason, message: known.message, isFailure: !isQuiet(known) };
   }
 

@@ -72,7 +72,7 @@ export function* planTagRestarts(
     completions: workloads.completions,
     refusals,
     holdOf: ({ key, namespace, target }) => ({
-      hold: hasMoved ? justMoved : (failedRestarts.holdOf(key) ?? notServed(target)),
+      hold: hasMoved ? justMoved : (failedRestarts.holdOf(key, target) ?? notServed(target)),
       isDeferred: lastNamespaces.has(namespace),
     }),
     deniedIn: (namespace) => whyDenied(updatesChoice(namespace)),

@@ -141,6 +141,7 @@ describe('while workloads are restarted,', () => {
       await fixture.passUntil(() => fixture.status() === undefined);
       fixture.figures.clear();
       setStrategy({ restart: bounds });
+      await fixture.reconcileTag('prod');
       await fixture.passUntil(() => fixture.figures.get('prod') !== undefined);
       assert.equal(fixture.status()?.phase, 'Idle');
     });
@@ -151,6 +152,7 @@ describe('while workloads are restarted,', () => {
         setStrategy({});
         await fixture.passUntil(() => fixture.status() === undefined);
         setStrategy({ restart: bounds });
+        await fixture.reconcileTag('prod');
         await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
       }
       assert.equal(fixture.waiting, waiting);
@@ -172,6 +174,7 @@ describe('the leader', () => {
     assert.deepEqual(requested(), [], 'no canary was rolled back');
     assert.equal(fixture.status(), undefined);
     setStrategy({ restart: bounds });
+    await fixture.reconcileTag('prod');
     await fixture.passUntil(() => fixture.restarts.length > 0);
     const followed = ['deployments', 'statefulsets', 'daemonsets', 'namespaces/shop/deployments/web'];
     const apps = followed.map((path) => `/apis/apps/v1/${path}`);

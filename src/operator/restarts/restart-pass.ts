@@ -23,10 +23,16 @@ import {
 } from '../../api/revision-tag/restart-annotation.ts';
 import type { LeaderClient } from '../controller/leading-client.ts';
 import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
-import type { RolloutWorkload } from '../../routing/workload-key.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
 import type { PodUpdates } from '../in-place/pod-updates.ts';
-import { podsToFollow, staleWorkloadsOf, type UpdatingPod, updatingPods } from '../in-place/update-candidates.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import {
+  podsToFollow,
+  staleWorkloadsOf,
+  type TagUpdates,
+  type UpdatingPod,
+  updatingPods,
+} from '../in-place/update-candidates.ts';
+import { nextOpening } from '../../rollout/update-windows.ts';
 
 export interface RestartPassOptions extends RestartReportsOptions {
   /** Checks before each write that this process still leads. */
@@ -152,18 +158,19 @@ export class RestartPass implements RestartSource {
 
   /** Completes updates in place, or takes them back. Returns those that are still under way. */
   async #followUpdates(tags: readonly RevisionTag[], leading: AbortSignal): Promise<readonly UpdatingPod[]> {
-    const { updates, updatedPods, clock, logger } = this.#options;
+    const { updates, updatedPods, clock } = this.#options;
     if (updates === undefined) return [];
     const now = clock.now().getTime();
-    for (const pod of podsToFollow(updatedPods(), now)) {
-      const strategy = tags.find(({ metadata }) => metadata.name === pod.update?.tag)?.spec.strategy;
-      try {
+    for (const { pod, workload, update } of podsToFollow(updatedPods(), now)) {
+      const key = workloadKey(workload);
+      if (this.#failed.holdOf(key, update.target) !== undefined) continue;
+      const strategy = tags.find(({ metadata }) => metadata.name === update.tag)?.spec.strategy;
+      const written = await attempt(clock, { record: recordOfWorkload(pod), target: update.target }, async () => {
         await updates.follow(pod, restartBounds(strategy ?? {}), leading);
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.reason === 'NotLeading') throw error;
-        // The pod may have changed, or may be gone; the next pass reads it again.
-        logger.debug('failed to follow the update of a pod', { pod: pod.metadata.name, error: error.message });
-      }
+        return undefined;
+      });
+      if ('failure' in written) this.#fail(key, update.tag, written.failure, 'update');
+      else this.#failed.resolve(key);
     }
     return updatingPods(updatedPods(), now);
   }
@@ -187,6 +194,8 @@ export class RestartPass implements RestartSource {
         'no workload is restarted before its pods are compared with the live webhook; check that the InjectorConfig of the tag exists';
       return this.#reportAfterDelay(name, since, why) ? intervalMs.idle : rejudgeMs;
     }
+    // Until the webhook follows the spec, a new strategy would act for the old revision.
+    if (tag.status?.observedGeneration !== tag.metadata.generation) return intervalMs.busy;
     metrics.restarted?.(name, 0);
     const bounds = restartBounds(tag.spec.strategy ?? {});
     // Skip planning only if the status reports Idle: otherwise the old phase would stay forever.
@@ -203,11 +212,13 @@ export class RestartPass implements RestartSource {
     const { updates, mayRestart, updatedPods } = this.#options;
     const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
     if (isUpdating) for (const result of ['completed', 'failed'] as const) metrics.podsUpdated?.(name, result, 0);
-    if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), leading);
+    const isOpen = nextOpening(tag.spec.strategy?.windows, clock.now().getTime()) === undefined;
+    if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), isOpen, leading);
     if (hasChanged()) return rejudgeMs;
     const updating = updatingPods(updatedPods(), clock.now().getTime());
+    const verdictOf: TagUpdates['verdictOf'] = (of, workload) => updates?.verdictOf(of, workload, isOpen);
     const how = {
-      updates: isUpdating ? { verdictOf: updates.verdictOf.bind(updates), mayRestart } : undefined,
+      updates: isUpdating ? { verdictOf, mayRestart } : undefined,
       updatedElsewhere: updating.filter((each) => each.tag !== name),
     };
     const inputs = await this.#plan(tag, groups, workloads, settlesIn > 0, how);
@@ -271,14 +282,14 @@ export class RestartPass implements RestartSource {
     for (const candidate of plan.restart.slice(0, maxWrites)) {
       const { key, target, namespace, isInPlace: isUpdate = false } = candidate;
       if (hasChanged()) return 'failed';
-      const record = records.get(key) ?? (isUpdate ? recordOfWorkload(objectOfWorkload(candidate)) : undefined);
+      const stale = podsOf(key).filter(({ state }) => state === 'stale');
+      const pods = stale.flatMap(({ group }) => [...group.pods.values()]);
+      const [pod] = isUpdate ? pods : [];
+      const record = records.get(key) ?? (pod && recordOfWorkload(pod));
       if (record === undefined) continue;
       this.#shares.serve(namespace);
-      const fields = { revisionTag: tag, workload: key, target };
-      const written = await attempt(this.#options.clock, record, async () => {
+      const written = await attempt(this.#options.clock, { record, target }, async () => {
         if (!isUpdate) return writeRestart(this.#options, record, { tag, target, signal: leading });
-        const stale = podsOf(key).filter(({ state }) => state === 'stale');
-        const pods = stale.flatMap(({ group }) => [...group.pods.values()]);
         const { prepull, pullSecrets = [] } = restartBounds(spec.strategy ?? {});
         const object = objectOf(tag);
         const pulling = prepull && object !== undefined ? { tag: object, pullSecrets } : undefined;
@@ -286,18 +297,9 @@ export class RestartPass implements RestartSource {
         return undefined;
       });
       if ('failure' in written) {
-        this.#failed.add(key, written.failure);
-        const { reason, message } = written.failure;
-        logger[isQuiet(written.failure) ? 'debug' : 'warn']('failed to update a workload', {
-          ...fields,
-          reason,
-          error: message,
-        });
-        const note = `the ${isUpdate ? 'update' : 'restart'} for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
-        const event = { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note } as const;
-        if (!isQuiet(written.failure)) recorder.record(record, event);
+        this.#fail(key, tag, written.failure, isUpdate ? 'update' : 'restart');
         // Other nodes can pull at the same time.
-        if (reason === 'Pulling') continue;
+        if (written.failure.reason === 'Pulling') continue;
         return 'failed';
       }
       this.#failed.resolve(key);
@@ -306,10 +308,22 @@ export class RestartPass implements RestartSource {
       const what = [...previous(key), ...((candidate.missing ?? 0) > 0 ? ['no sidecar'] : [])].join(', ');
       const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what} and get ${target}`;
       recorder.record(written.stored, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
-      logger.info('restarted a workload', { ...fields, had: what });
+      logger.info('restarted a workload', { revisionTag: tag, workload: key, target, had: what });
       workloads.written(written.stored);
     }
     return plan.restart.length > maxWrites ? 'some' : 'all';
+  }
+
+  /** Records a failed write, and reports it unless it is only delayed. */
+  #fail(key: string, tag: string, failure: FailedRestart, what: 'update' | 'restart'): void {
+    const { recorder, logger } = this.#options;
+    const { target, reason, message, record } = failure;
+    this.#failed.add(key, failure);
+    const fields = { revisionTag: tag, workload: key, target, reason, error: message };
+    logger[isQuiet(failure) ? 'debug' : 'warn']('failed to update a workload', fields);
+    if (isQuiet(failure)) return;
+    const note = `the ${what} for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
+    recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
   }
 
   /** After a delay, reports in the status why a tag is blocked. Returns whether it did so. */
@@ -374,7 +388,7 @@ async function writeRestart(
  */
 async function attempt(
   clock: Pick<Clock, 'monotonic'>,
-  record: WorkloadRecord,
+  what: Pick<FailedRestart, 'record' | 'target'>,
   write: () => Promise<KubernetesObject | undefined>,
 ): Promise<{ readonly stored: KubernetesObject | undefined } | { readonly failure: FailedRestart }> {
   const began = clock.monotonic();
@@ -384,12 +398,6 @@ async function attempt(
     const failed = failedWrite(error);
     if (failed === undefined) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    return { failure: { ...failed, message, took: clock.monotonic() - began, record } };
+    return { failure: { ...failed, message, took: clock.monotonic() - began, ...what } };
   }
-}
-
-/** Returns a workload of a kind that the operator does not watch, such as a Job. */
-function objectOfWorkload({ namespace, kind, name }: RolloutWorkload): KubernetesObject {
-  const apiVersion = kind === 'Pod' ? 'v1' : kind === 'Job' || kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
-  return { apiVersion, kind, metadata: { namespace, name } };
 }

@@ -152,17 +152,23 @@ export class RestartFixture extends TagFixture {
   async pass(): Promise<number> {
     await this.caughtUp();
     await this.clock.advance(200);
-    return this.reconcilers.restarts.pass(this.#leading.signal);
+    return this.untilKilled(this.reconcilers.restarts.pass(this.#leading.signal));
   }
 
   /** Runs passes until a condition holds. Pauses after each pass, because the watches are real. */
   async passUntil(what: () => boolean): Promise<void> {
     for (let turn = 0; turn < 300; turn += 1) {
       if (what()) return;
-      await this.pass();
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await this.passOnce(0);
     }
     throw new Error(`not true after 300 passes: ${what.toString()}; ${JSON.stringify(this.status())}`);
+  }
+
+  /** Advances the clock, and runs one pass. The watches are real. */
+  async passOnce(later: number): Promise<void> {
+    await this.clock.advance(later);
+    await this.pass();
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
   /** Advances the clock by `later` ms, and runs passes until watches and webhooks have settled. */
