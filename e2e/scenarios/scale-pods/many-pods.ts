@@ -79,6 +79,10 @@ export class ManyPods {
     await this.#context.check(`the API server has ${pods} pods, after ${seconds} s of writing`, async () =>
       found(String((await this.#count()) - this.#others), String(pods)),
     );
+    // If its watch cannot follow the writes, the API server lists all pods again, for minutes.
+    const last = { namespace: namespaceName(to - 1), resourceVersion: '0' };
+    const isCached = async () => (await this.#context.client.list(podKind, last)).items.length === podsPerNamespace;
+    await this.#context.check('its watch cache has them, too', isCached, { timeout: 600_000 });
   }
 
   /** Returns the number of workloads whose pods follow a revision or tag. */
@@ -222,6 +226,4 @@ function statusOf(pod: Pod): NonNullable<Pod['status']> {
   return { phase: 'Running', conditions, containerStatuses };
 }
 
-function digits(number: number, length: number): string {
-  return String(number).padStart(length, '0');
-}
+const digits = (number: number, length: number): string => String(number).padStart(length, '0');
