@@ -168,19 +168,18 @@ export function updateProgress(
     if (startedAt === undefined || count <= before) isStarted = false;
     else since = Math.max(since, timeOf(startedAt));
   }
-  // The first of two writes has taken it back. Half of an update would make the pod say a lie.
-  const isResizedBack = Object.keys(remainingResize(stored, resources)).length === 0;
-  if (Object.keys(resources).length > 0 && isResizedBack)
-    return { failed: `its resources are already the old ones again, ${followed.join(', ')}` };
   const ready = listOf(objectAt(pod, ['status']).conditions).find(({ type }) => type === 'Ready');
-  if (isStarted && ready?.status === 'True') {
-    const readyAt = Math.max(since, timeOf(ready.lastTransitionTime));
-    if (now >= readyAt + minReadySeconds * 1000) return 'Done';
-  } else if (isOver(timeout)) {
+  const isReady = isStarted && ready?.status === 'True';
+  if (!isReady && isOver(timeout)) {
     const why = isStarted ? 'is not Ready' : 'still has its old containers';
     return { failed: [`the pod ${why} after ${readyTimeout}`, ...followed].join(', ') };
   }
-  return 'Updating';
+  // The first of two writes has taken it back. Half of an update would make the pod say a lie.
+  const isResizedBack = Object.keys(remainingResize(stored, resources)).length === 0;
+  if (Object.keys(resources).length > 0 && isResizedBack)
+    return { failed: ['its resources are already the old ones again', ...followed].join(', ') };
+  const readyAt = Math.max(since, timeOf(ready?.lastTransitionTime));
+  return isReady && now >= readyAt + minReadySeconds * 1000 ? 'Done' : 'Updating';
 }
 
 /** Returns a time of a status in milliseconds since 1970; 0 if it is malformed. */
