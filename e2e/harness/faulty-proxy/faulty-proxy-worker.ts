@@ -147,7 +147,8 @@ async function run(exchange: Exchange): Promise<void> {
 async function passWrite({ about }: Exchange, status: number, body: Buffer): Promise<void> {
   const write: PassedWrite = { ...about, at: Date.now(), status, body: body.toString('utf8') };
   writes.push(write);
-  for (const [id, { match, answers }] of questions) {
+  // Not those that begin while the response is held: the write precedes them.
+  for (const [id, { match, answers }] of [...questions]) {
     if (!isOfClass(about, match) || status >= 300) continue;
     const question = ++sequence;
     const isHeld = await new Promise<boolean>((resolve) => {

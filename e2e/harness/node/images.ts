@@ -27,6 +27,9 @@ export const agentImage = 'localhost/agent:1';
 /** The same image with another tag, for updates. */
 export const otherAgentImage = 'localhost/agent:2';
 
+/** An image with the same programs whose agent answers 503, so that its pod is never ready. */
+export const unreadyAgentImage = 'localhost/agent:unready';
+
 /** The image of the examples, which need only `sh` and `sleep`. */
 const examplesImage = 'docker.io/library/busybox:1.36';
 
@@ -65,29 +68,30 @@ async function packAgent(report: (line: string) => void): Promise<string> {
       mkdirSync(join(root, dirname(file)), { recursive: true });
       copyFileSync(source, join(root, file));
     }
-    await packImage(root, building);
+    await packImages(root, building);
     rmSync(root, { recursive: true });
   });
   return join(folder, 'image.tar');
 }
 
-/** Packs a root folder as a docker archive, `image.tar` in the target folder. */
-async function packImage(root: string, target: string): Promise<void> {
+/** Packs a root folder as a docker archive with all images, `image.tar` in the target folder. */
+async function packImages(root: string, target: string): Promise<void> {
   const layer = join(target, 'layer.tar');
   await run('tar', ['-cf', layer, '--owner=0', '--group=0', '--mode=a+rX', '-C', root, '.']);
   const digest = createHash('sha256').update(readFileSync(layer)).digest('hex');
-  const config = {
-    architecture,
-    os: 'linux',
-    config: { Entrypoint: ['/agent'], Env: ['PATH=/bin'] },
-    rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
+  const parts = ['manifest.json', 'layer.tar'];
+  const withArguments = (Config: string, further: readonly string[], RepoTags: readonly string[]) => {
+    const config = { Entrypoint: ['/agent', ...further], Env: ['PATH=/bin'] };
+    const rootfs = { type: 'layers', diff_ids: [`sha256:${digest}`] };
+    writeFileSync(join(target, Config), JSON.stringify({ architecture, os: 'linux', config, rootfs }));
+    parts.push(Config);
+    return { Config, RepoTags, Layers: ['layer.tar'] };
   };
-  writeFileSync(join(target, 'config.json'), JSON.stringify(config));
   const manifest = [
-    { Config: 'config.json', RepoTags: [agentImage, otherAgentImage, examplesImage], Layers: ['layer.tar'] },
+    withArguments('config.json', [], [agentImage, otherAgentImage, examplesImage]),
+    withArguments('unready.json', ['--status=503'], [unreadyAgentImage]),
   ];
   writeFileSync(join(target, 'manifest.json'), JSON.stringify(manifest));
-  const parts = ['manifest.json', 'config.json', 'layer.tar'];
   await run('tar', ['-cf', join(target, 'image'), '-C', target, ...parts]);
   for (const part of parts) rmSync(join(target, part));
   renameSync(join(target, 'image'), join(target, 'image.tar'));

@@ -15,23 +15,30 @@ interface KillOptions {
   readonly isRestarted?: boolean;
 }
 
+type Victim = Pick<Replica, 'name' | 'operator'>;
+
+/** Controllers behind a proxy. */
+export interface KillableReplicas extends Pick<Replicas, 'kill' | 'proxy'> {
+  readonly controllers: readonly Victim[];
+}
+
 /** Kills controllers after writes that the API server performed, before their response arrives. */
 export class LeaderKiller {
   /** The times of the kills, in milliseconds since 1970. */
   readonly deaths: number[] = [];
-  readonly #replicas: Replicas;
+  readonly #replicas: KillableReplicas;
   readonly #options: KillOptions;
   readonly #ended = new AbortController();
-  readonly #dead = new Set<Replica>();
+  readonly #dead = new Set<Victim>();
   #running: Promise<void> = Promise.resolve();
   #striking: Promise<void> = Promise.resolve();
 
-  private constructor(replicas: Replicas, options: KillOptions) {
+  private constructor(replicas: KillableReplicas, options: KillOptions) {
     this.#replicas = replicas;
     this.#options = options;
   }
 
-  static async start(replicas: Replicas, options: KillOptions): Promise<LeaderKiller> {
+  static async start(replicas: KillableReplicas, options: KillOptions): Promise<LeaderKiller> {
     const killer = new LeaderKiller(replicas, options);
     killer.#running = killer.#run(await killer.#hold());
     // `end` reports the rejection.
@@ -40,7 +47,7 @@ export class LeaderKiller {
   }
 
   /** Kills a controller. Concurrent kills run one after the other. */
-  strike(victim: Replica, release: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+  strike(victim: Victim, release: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { afterwards, isRestarted = true } = this.#options;
     const strike = async (): Promise<void> => {
       this.deaths.push(await this.#replicas.kill(victim));

@@ -145,9 +145,9 @@ export class Replicas {
   }
 
   /** Kills a replica. Returns the time in milliseconds since 1970. */
-  async kill(replica: Replica): Promise<number> {
+  async kill({ operator }: Pick<Replica, 'operator'>): Promise<number> {
     const time = Date.now();
-    await replica.operator.process.kill();
+    await operator.process.kill();
     return time;
   }
 
