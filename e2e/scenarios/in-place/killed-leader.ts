@@ -118,7 +118,9 @@ class Kills {
     const { client } = context;
     await applyTagUntilReady(client, revisionTag(tag, 'next', { strategy }));
     const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
-    const spec = { containers: [agent(app, { securityContext: undefined })], terminationGracePeriodSeconds: 2 };
+    const containers = [agent(app, { securityContext: undefined })];
+    // Without the volume of the token, whose name is random.
+    const spec = { containers, terminationGracePeriodSeconds: 2, automountServiceAccountToken: false };
     const workload = deployment(namespace, 'web', { spec });
     await client.create(workload);
     await waitForDeployment(client, namespace, 'web');
