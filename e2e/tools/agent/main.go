@@ -32,8 +32,9 @@ var (
 	get      = flag.String("get", "", "fetch this URL until it answers with 200")
 	memory   = flag.Int("memory", 0, "use this many MiB of memory")
 	ends     = flag.Int("exit", -1, "exit with this code instead of waiting for SIGTERM")
-	client   = http.Client{Timeout: 5 * time.Second}
-	used     []byte
+	// Go does not repeat a POST on a kept connection that the recorder closes at this moment.
+	client = http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	used   []byte
 )
 
 func main() {
@@ -66,12 +67,14 @@ func record(event string) {
 	if *recorder == "" {
 		return
 	}
-	response, err := client.Post(*recorder, "text/plain", strings.NewReader(*name+" "+event))
-	if err != nil {
+	for try := 1; try <= 3; try++ {
+		response, err := client.Post(*recorder, "text/plain", strings.NewReader(*name+" "+event))
+		if err == nil {
+			response.Body.Close()
+			return
+		}
 		fmt.Println("cannot reach the recorder:", err)
-		return
 	}
-	response.Body.Close()
 }
 
 func fetch() {
