@@ -136,7 +136,7 @@ export class RestartPass implements RestartSource {
     const tags = all.filter((tag) => asksForRestarts(tag) && this.#options.notAllowed(tag) === undefined);
     const names = new Set(tags.map(({ metadata }) => metadata.name));
     this.#reports.keepOnly(names);
-    this.#options.updates?.keepOnly(names);
+    this.#options.updates?.verdicts.keepOnly(names);
     const { refused } = this.#options;
     if (tags.length === 0) {
       refused.follow(otherKeys.restarts, false, leading);
@@ -158,19 +158,22 @@ export class RestartPass implements RestartSource {
 
   /** Completes updates in place, or takes them back. Returns those that are still under way. */
   async #followUpdates(tags: readonly RevisionTag[], leading: AbortSignal): Promise<readonly UpdatingPod[]> {
-    const { updates, updatedPods, clock } = this.#options;
+    const { updates, updatedPods, clock, logger } = this.#options;
     if (updates === undefined) return [];
     const now = clock.now().getTime();
     for (const { pod, workload, update } of podsToFollow(updatedPods(), now)) {
       const key = workloadKey(workload);
-      if (this.#failed.holdOf(key, update.target) !== undefined) continue;
+      if (this.#failed.holdOf(key, update.target)?.reason === 'Refused') continue;
       const strategy = tags.find(({ metadata }) => metadata.name === update.tag)?.spec.strategy;
       const written = await attempt(clock, { record: recordOfWorkload(pod), target: update.target }, async () => {
         await updates.follow(pod, restartBounds(strategy ?? {}), leading);
         return undefined;
       });
-      if ('failure' in written) this.#fail(key, update.tag, written.failure, 'update');
-      else this.#failed.resolve(key);
+      if (!('failure' in written)) continue;
+      const { reason, message } = written.failure;
+      // After any other failure, the next pass reads the pod again: a bad image must go at once.
+      if (reason === 'Refused') this.#fail(key, update.tag, written.failure, 'update');
+      else logger.debug('failed to follow the update of a pod', { pod: pod.metadata.name, error: message });
     }
     return updatingPods(updatedPods(), now);
   }
@@ -213,10 +216,10 @@ export class RestartPass implements RestartSource {
     const isUpdating = updates !== undefined && isInPlace(tag.spec.strategy);
     if (isUpdating) for (const result of ['completed', 'failed'] as const) metrics.podsUpdated?.(name, result, 0);
     const isOpen = nextOpening(tag.spec.strategy?.windows, clock.now().getTime()) === undefined;
-    if (isUpdating) await updates.judge(name, staleWorkloadsOf(name, groups), isOpen, leading);
+    if (isUpdating) await updates.verdicts.judge(name, staleWorkloadsOf(name, groups), isOpen, leading);
     if (hasChanged()) return rejudgeMs;
     const updating = updatingPods(updatedPods(), clock.now().getTime());
-    const verdictOf: TagUpdates['verdictOf'] = (of, workload) => updates?.verdictOf(of, workload, isOpen);
+    const verdictOf: TagUpdates['verdictOf'] = (each, workload) => updates?.verdicts.of(each, workload, isOpen);
     const how = {
       updates: isUpdating ? { verdictOf, mayRestart } : undefined,
       updatedElsewhere: updating.filter((each) => each.tag !== name),
