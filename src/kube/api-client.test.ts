@@ -251,9 +251,12 @@ describe('ApiClient', () => {
     let contexts = 0;
     tls.createSecureContext = (options) => (contexts++, createSecureContext(options));
     syncBuiltinESMExports();
-    for (let index = 0; index < 3; index++) await assert.rejects(secure.request('GET', '/'), /cannot reach/);
-    tls.createSecureContext = createSecureContext;
-    syncBuiltinESMExports();
+    try {
+      for (let index = 0; index < 3; index++) await assert.rejects(secure.request('GET', '/'), /cannot reach/);
+    } finally {
+      tls.createSecureContext = createSecureContext;
+      syncBuiltinESMExports();
+    }
     assert.equal(contexts, 1);
   });
 

@@ -153,8 +153,11 @@ export class InjectorController {
   /** Leads until the signal aborts: reconciles all keys once, then keys that change or are due. */
   async #lead(leading: AbortSignal): Promise<void> {
     const { settings, metrics } = this.#options;
-    // The first use of all InjectorConfigs would parse them in one turn of the event loop.
-    for (const object of this.#view.configs.list()) await nextTurn(parsedConfig(object));
+    // Otherwise, the first pass would parse all InjectorConfigs in one turn of the event loop.
+    for (const object of this.#view.configs.list()) {
+      parsedConfig(object);
+      await nextTurn();
+    }
     if (leading.aborted) return;
     if (settings.followPods !== false) this.#followPods(leading);
     const loop = new ReconcileLoop({ ...this.#options, reconcile: (key, signal) => this.#reconcile(key, signal) });

@@ -5,7 +5,7 @@ import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts
 import { forEach, type Steps } from '../../steps/steps.ts';
 import type { JudgedGroup, RestartInputs } from '../restarts/restart-candidates.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
-import type { StaleWorkload, UpdateVerdict } from './pod-updates.ts';
+import type { StaleWorkload, UpdateVerdict } from './update-verdicts.ts';
 
 /** How a tag updates pods in place. */
 export interface TagUpdates {
