@@ -57,7 +57,7 @@ export const inPlace: Scenario = {
     'on a real node, the operator updates the sidecars of running pods in place: no pod is recreated, no app container restarts, the pods equal new pods, a bad image is taken back, and a killed leader changes nothing of this',
   destructive: 'it installs the operator as real pods',
   realNode: true,
-  full: '60 pods of 12 workloads by canary, and what clients see, 10 minutes',
+  full: '60 pods of 12 workloads by canary, a kill after each write, and what clients see, 20 minutes',
   run: async (context) => {
     const { client, cluster } = context;
     const size = sizes[context.size];

@@ -17,7 +17,7 @@ import { type KillableReplicas, LeaderKiller } from '../../harness/replicas/lead
 import { applyTagUntilReady, restartsOf, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
-import { found, none } from '../../harness/wait-for.ts';
+import { found, none, waitFor } from '../../harness/wait-for.ts';
 import { deployment, podsOf, waitForDeployment } from '../../harness/workloads.ts';
 import {
   app,
@@ -92,6 +92,7 @@ async function killAfterEach(kills: Kills): Promise<string[]> {
   if (has === larger) await kills.move(smaller, never);
   for (let number = 1, before = -1; before < killed.length; number += 1) {
     before = killed.length;
+    await kills.renew();
     killed.push(...(await kills.move(failing, isNumber(number))));
     await kills.move(back, never);
   }
@@ -130,6 +131,19 @@ class Kills {
       if (wrong !== undefined) kills.#wrong.push(wrong);
     });
     return kills;
+  }
+
+  /** Replaces the pod: with each restart of a container, the kubelet waits longer for the next. */
+  async renew(): Promise<void> {
+    const { client } = this.#context;
+    const old = await this.#pod();
+    const { name = '', namespace = '' } = old.metadata;
+    await client.delete(objectOf('v1', 'Pod', name, namespace));
+    const isRenewed = async () => {
+      const [pod, ...others] = await podsOf(client, namespace);
+      return others.length === 0 && pod !== undefined && pod.metadata.uid !== old.metadata.uid && isReady(pod);
+    };
+    await waitFor('a new pod', isRenewed, { timeout: 60_000 });
   }
 
   /** Moves the tag, and kills the leader after chosen writes. Returns these. */
