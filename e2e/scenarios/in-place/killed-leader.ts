@@ -83,17 +83,20 @@ async function killAfterEach(kills: Kills): Promise<string[]> {
     return () => (writes += 1) === number;
   };
   const never = () => false;
+  const moveNewPod = async (move: Move, isFatal: (write: PassedWrite) => boolean) => {
+    await kills.renew();
+    return kills.move(move, isFatal);
+  };
   let has = smaller;
   for (let number = 1, before = -1; before < killed.length; number += 1) {
     before = killed.length;
     has = has === smaller ? larger : smaller;
-    killed.push(...(await kills.move(has, isNumber(number))));
+    killed.push(...(await moveNewPod(has, isNumber(number))));
   }
-  if (has === larger) await kills.move(smaller, never);
+  if (has === larger) await moveNewPod(smaller, never);
   for (let number = 1, before = -1; before < killed.length; number += 1) {
     before = killed.length;
-    await kills.renew();
-    killed.push(...(await kills.move(failing, isNumber(number))));
+    killed.push(...(await moveNewPod(failing, isNumber(number))));
     await kills.move(back, never);
   }
   return killed;
