@@ -31,8 +31,11 @@ export interface AdmissionServerOptions {
   readonly failed?: Pick<FailedInjections, 'note'>;
 }
 
-/** While `draining`, each answer closes its connection; while `closing`, requests are refused. */
-export type ServerState = 'idle' | 'serving' | 'draining' | 'closing' | 'closed';
+/**
+ * While `draining` and `leaving`, each answer closes its connection; while `leaving`, the kubelet's
+ * probe fails, too; while `closing`, requests are refused.
+ */
+export type ServerState = 'idle' | 'serving' | 'draining' | 'leaving' | 'closing' | 'closed';
 
 export type AdmissionServer = ReturnType<typeof createAdmissionServer>;
 
@@ -156,6 +159,10 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
     /** Sends `Connection: close` with every answer, so that clients move to other replicas. */
     drain() {
       if (state === 'serving') state = 'draining';
+    },
+    /** Announces that the port will be closed, so that kube-proxy no longer falls back to this replica. */
+    leave() {
+      if (state === 'draining') state = 'leaving';
     },
     /**
      * Stops accepting, closes idle connections, and waits up to `timeout` milliseconds for requests

@@ -1,16 +1,22 @@
 import { verifyServingPair, type ParsedPair } from '../../certs/verify-chain.ts';
+import type { ServerState } from '../admission-server.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { connect } from 'node:tls';
 
-/** Returns a check that a TLS handshake with the listener succeeds; a bound port is not enough. */
+/**
+ * Returns a check that a TLS handshake with the listener succeeds, and will do so for a while; a
+ * bound port is not enough.
+ */
 export function listenerCheck(server: {
   readonly address: { readonly address: string; readonly port: number } | undefined;
+  readonly state?: ServerState;
 }): ReadinessCheck {
   return {
     name: 'listener',
     check() {
       const bound = server.address;
       if (bound === undefined) return 'the listener has not started';
+      if (server.state === 'leaving') return 'the port will be closed';
       return new Promise((resolve) => {
         // Another check verifies the certificates, and this connection has no server name.
         const socket = connect({ host: reachable(bound.address), port: bound.port, rejectUnauthorized: false }, () => {

@@ -23,7 +23,7 @@ export interface HealthServerOptions {
 const maxConnections = 100;
 
 /** The time per check in ms, below the kubelet's timeout, so that the answer names late checks. */
-const checkTimeout = 900;
+const checkTimeout = 2800;
 
 /** How long `/startupz` waits in ms: below the timeout of the chart's startup probe (10 s). */
 const startTimeout = 8000;

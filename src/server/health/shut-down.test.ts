@@ -21,8 +21,8 @@ describe('shutDown', () => {
     await assert.rejects(post(), /ECONNREFUSED/);
   });
 
-  it('passes the probe of a pod until its port is closed', async () => {
-    const { server } = await startTestServer();
+  it('passes the probe of a pod until its port will be closed', async () => {
+    const { server, post } = await startTestServer();
     const checks = [servingCheck(server), listenerCheck(server)];
     const statuses = async (): Promise<number[]> =>
       Promise.all(
@@ -33,6 +33,9 @@ describe('shutDown', () => {
     assert.deepEqual(await statuses(), [200, 200]);
     server.drain();
     assert.deepEqual(await statuses(), [503, 200]);
+    server.leave();
+    assert.deepEqual(await statuses(), [503, 503]);
+    assert.deepEqual([(await post()).status, server.state], [200, 'leaving']);
     await server.close(0);
     assert.deepEqual(await statuses(), [503, 503]);
   });
@@ -41,14 +44,15 @@ describe('shutDown', () => {
     ['without requests', [], 2],
     ['with requests in the first half only', [3], 2],
     ['while requests arrive', [3, 1], 3],
-    ['when requests arrive again', [0, 1, 1], 4],
-    ['at most twice as long', [1, 1, 1, 1, 1, 1], 4],
+    ['when requests arrive again', [0, 1], 3],
+    ['at most twice as long', [1, 1, 1, 1, 1, 1], 3],
   ] as const)
-    it(`drains for ${halves} halves ${what}`, async () => {
+    it(`drains for ${halves} halves ${what}, and then leaves for another one`, async () => {
       const calls: string[] = [];
       const server = {
         requests: 7,
         drain: () => void calls.push('drain'),
+        leave: () => void calls.push('leave'),
         close: (timeout: number) => {
           calls.push(`close ${timeout}`);
           return Promise.resolve();
@@ -59,7 +63,8 @@ describe('shutDown', () => {
         calls.push(`sleep ${milliseconds}`);
         return Promise.resolve();
       });
-      assert.deepEqual(calls, ['drain', ...Array<string>(halves).fill('sleep 100'), 'close 1000']);
+      const drained = Array<string>(halves).fill('sleep 100');
+      assert.deepEqual(calls, ['drain', ...drained, 'leave', 'sleep 100', 'close 1000']);
     });
 
   it('counts the requests of clients, and no handshake of the check of the listener', async () => {

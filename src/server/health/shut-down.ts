@@ -16,20 +16,24 @@ export const defaultShutDownTimes = {
 /**
  * Shuts down a listener without losing an admission. The health server must run until the end.
  * Each answer ends its connection while the listener drains, so further requests show that a load
- * balancer has not reacted yet. While they arrive, the listener drains up to twice as long.
+ * balancer has not reacted yet. While they arrive, the listener drains up to twice as long. In the
+ * last part, it also fails the probe that excludes `serving`: kube-proxy may send connections to
+ * replicas that end, and must know before the port is closed that this one is none of them.
  */
 export async function shutDown(
-  server: Pick<AdmissionServer, 'drain' | 'requests' | 'close'>,
+  server: Pick<AdmissionServer, 'drain' | 'leave' | 'requests' | 'close'>,
   times = defaultShutDownTimes,
   sleep: (milliseconds: number) => Promise<unknown> = delay,
 ): Promise<void> {
   server.drain();
   let before = server.requests;
-  for (let half = 1; half <= 4; half++) {
+  for (let half = 1; half <= 3; half++) {
     await sleep(times.drain / 2);
     if (half > 1 && server.requests === before) break;
     before = server.requests;
   }
+  server.leave();
+  await sleep(times.drain / 2);
   await server.close(times.close);
 }
 
