@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import { containersOf, refusal } from '../harness/admissions.ts';
@@ -13,6 +12,7 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { barePod, deployment, podsOf, restartDeployment } from '../harness/workloads.ts';
 import { untilHolding } from './hold/holding.ts';
+import { type EndpointSlice, endpointSlices, ReplicaTimeline } from './real-faults/replica-timeline.ts';
 
 const name = 'real-faults';
 const system = `${name}-system`;
@@ -28,6 +28,7 @@ export const realFaults: Scenario = {
     'with two replicas on a real node, no creation of a pod fails while replicas are deleted, drained or rolled, and kubelet or API server restart; a killed or frozen replica costs few; in a crash of the node, Fail, Ignore and Hold do what they promise',
   destructive: 'it installs the operator as real pods, and kills them',
   realNode: true,
+  alone: 'it judges probes of seconds; a second real node beside it can starve a replica for ten',
   full: 'each fault five times, 15 minutes',
   run: async (context) => {
     const { client, cluster } = context;
@@ -45,6 +46,7 @@ export const realFaults: Scenario = {
     }
     await untilHolding(context, 'hold');
     const operator = new OperatorPods(context);
+    const timeline = await ReplicaTimeline.start(context, system, 'sidecar-injector-fail');
     const creations = new Creations(client, namespaces.Fail);
     const holdable = new Creations(client, namespaces.Hold, (pod) =>
       'schedulingGates' in pod.spec ? undefined : notInjected(pod),
@@ -62,6 +64,9 @@ export const realFaults: Scenario = {
       await sleep(1000);
       const { made, problems } = creations.since(from);
       rows.push([what, made, problems.length]);
+      if (problems.length > allowed) {
+        for (const line of [...timeline.since(from), ...problems]) context.say(line.slice(0, 300));
+      }
       if (Number.isFinite(allowed))
         await context.checkNow(`${what}: at most ${allowed} of ${made} creations failed`, () =>
           none(problems.slice(allowed)),
@@ -105,7 +110,7 @@ export const realFaults: Scenario = {
         await plane.restart('kube-apiserver');
       });
       const frozen = Date.now();
-      // Each connection that is open to it hangs, and each new one until readiness fails after 7 s.
+      // Each connection that is open to it hangs, and each new one until readiness fails after 8 s.
       // A busy API server opens several: 0 to 2 creations failed on idle machines, 6 on busy ones.
       await during('a replica is frozen', () => operator.signal('SIGSTOP'), 10);
       const ready = (Date.now() - frozen) / 1000;
@@ -173,18 +178,6 @@ async function crash(
       `after the way back, a pod is injected with ${policy}`,
       async () => (await containersOf(client, namespace)).length === 2,
     );
-}
-
-const endpointSlices = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-};
-
-interface EndpointSlice extends KubernetesObject {
-  readonly endpoints?: readonly { readonly conditions: { readonly ready?: boolean } }[];
 }
 
 /** The operator's own pods, two webhook replicas and two controllers. */
