@@ -160,7 +160,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
     drain() {
       if (state === 'serving') state = 'draining';
     },
-    /** Announces that the port will be closed, so that kube-proxy no longer falls back to this replica. */
+    /** Announces that the port will be closed, so that kube-proxy no longer uses this replica. */
     leave() {
       if (state === 'draining') state = 'leaving';
     },
