@@ -114,15 +114,16 @@ export const inPlace: Scenario = {
     await checkUntouched(context, all, before, 2);
     await checkLikeNew(context, workloads[0], await all());
 
-    const failures: [revision: string, says: RegExp][] = [
-      ['huge', /refuses the change: |the node cannot give the pod its resources/],
-      ['absent', /sidecar with image 127.0.0.1:1\/absent:1 does not start/],
-      ['crashing', /sidecar with image sidecar-injector:\S+ (waits: CrashLoop|crashes)/],
+    // On a busy machine, the kubelet needs long to end a container, and a program to crash.
+    const failures: [revision: string, says: RegExp, readyTimeout: string][] = [
+      ['huge', /refuses the change: |the node cannot give the pod its resources/, '20s'],
+      ['absent', /sidecar with image 127.0.0.1:1\/absent:1 does not start/, '20s'],
+      ['crashing', /sidecar with image sidecar-injector:\S+ (waits: CrashLoop|crashes)/, '60s'],
     ];
     // In the short size, one pod of another tag shows it, while the leader is killed.
-    if (context.size === 'full') failures.push(['unready', neverReady]);
+    if (context.size === 'full') failures.push(['unready', neverReady, '20s']);
     const tried: number[] = [];
-    for (const [revision, says] of failures) tried.push(await checkTakenBack(context, all, revision, says));
+    for (const failure of failures) tried.push(await checkTakenBack(context, all, ...failure));
     await checkUntouched(context, all, before);
 
     await applyObject(client, revisionTag(tag, 'denied', { strategy }));
@@ -351,8 +352,14 @@ async function operatorImage({ client }: ScenarioContext): Promise<string> {
 }
 
 /** Moves the tag to a bad image. Returns in how many pods it was tried. */
-async function checkTakenBack(context: ScenarioContext, all: () => Promise<Pod[]>, revision: string, says: RegExp) {
-  const sooner = { ...strategy, restart: { ...bounds, readyTimeout: '10s' } };
+async function checkTakenBack(
+  context: ScenarioContext,
+  all: () => Promise<Pod[]>,
+  revision: string,
+  says: RegExp,
+  readyTimeout: string,
+) {
+  const sooner = { ...strategy, restart: { ...bounds, readyTimeout } };
   await applyObject(context.client, revisionTag(tag, revision, { strategy: sooner }));
   await context.check(
     `${revision}: the updates stop, and the message names the pod and the image`,

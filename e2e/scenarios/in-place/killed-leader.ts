@@ -34,7 +34,7 @@ import {
 } from './updated-pods.ts';
 
 const tag = 'kills';
-const strategy = { update: 'InPlace', restart: { minReadySeconds: 0, readyTimeout: '10s' } };
+const strategy = { update: 'InPlace', restart: { minReadySeconds: 0, readyTimeout: '20s' } };
 const match = {
   verbs: ['create', 'update', 'patch', 'delete'],
   resources: ['pods', 'revisiontags', 'mutatingwebhookconfigurations'],

@@ -32,7 +32,7 @@ export const revisions: Record<string, Revision> = {
 };
 
 /** What the status says about a pod that revision `unready` has got. */
-export const neverReady = /pod \S+: the pod is not Ready after 10s, sidecar with image localhost\/agent:unready/;
+export const neverReady = /pod \S+: the pod is not Ready after 20s, sidecar with image localhost\/agent:unready/;
 
 export function configOf(revision: string, { image, env, cpu = usualCpu, lifecycle }: Revision) {
   const flags = { name: 'pod/sidecar', recorder: '', port: 15020 };
