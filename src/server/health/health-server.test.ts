@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ConfigurationError } from '../../api/errors.ts';
@@ -160,6 +161,18 @@ describe('answerProbe', () => {
       assert.deepEqual([answer.status, answer.body, answer.close], [status, body, false]);
     });
   }
+
+  it('answers /startupz in time while a check hangs', async () => {
+    const hanging = {
+      ...sources(),
+      checks: [{ name: 'listener', check: () => new Promise<undefined>(() => undefined) }],
+    };
+    const late = delay(2000, undefined, { ref: false });
+    assert.equal(
+      (await Promise.race([answerProbe('GET', '/startupz', hanging), late]))?.body,
+      'started, but not ready\n',
+    );
+  });
 
   it('sets the content type of metrics', async () => {
     assert.deepEqual((await answerProbe('GET', '/metrics', sources())).headers, { 'Content-Type': 'text/x-metrics' });

@@ -118,7 +118,7 @@ export async function answerProbe(
 async function untilReady(checks: readonly ReadinessCheck[], limit: number): Promise<boolean> {
   const end = performance.now() + limit;
   for (;;) {
-    const { ready } = await checkReadiness(checks, checkTimeout);
+    const { ready } = await checkReadiness(checks, Math.min(checkTimeout, Math.max(end - performance.now(), 0)));
     if (ready || performance.now() >= end) return ready;
     await pause(startInterval, undefined, { ref: false });
   }
